@@ -72,3 +72,19 @@ def test_the_lines_that_made_what_a_failing_line_uses_are_found_in_typescript_to
     ]
     (tmp_path / "cart.test.ts").write_text("\n".join(rows))
     assert makers(tmp_path / "cart.test.ts:5") == ((1, 2, 4, 5), ("got",))
+
+
+def test_the_lines_that_give_values_to_parts_of_what_a_failing_line_uses_are_found(tmp_path: Path) -> None:
+    rows = [
+        "const one = price(1);",
+        "const other = {};",
+        "const prices = {};",
+        "other.x = price(9);",
+        "for (const n of [0, 1]) prices[n] = price(n);",
+        "prices.late ??= one;",
+        "if (prices.late === one || prices[0] == other.y) log(1);",
+        "delete prices[1];",
+        "assert.deepStrictEqual(prices, {});",
+    ]
+    (tmp_path / "p.test.js").write_text("\n".join(rows))
+    assert makers(tmp_path / "p.test.js:9")[0] == (1, 3, 5, 6, 8, 9)

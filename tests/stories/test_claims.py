@@ -250,3 +250,27 @@ def test_claims_are_checked_at_stops_where_nothing_can_be_recorded(user: User) -
     assert (claim["held"], claim["violated"], claim["counter"]["hit"]) == (2, 1, 3)
     assert report["notes"][0] == "python -I keeps the recorder out (isolated mode)"
     assert report["notes"][1].startswith("each hit was a stop of debugpy")
+
+
+ONE_LINE = """\
+def f(x): return x + 1
+class A:
+    def m(self, x): y = x + 1; return y
+def many(x): return [
+    x,
+    f(x)]
+a = A()
+for i in range(5):
+    f(i)
+    a.m(i)
+    many(i)
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_call_of_a_function_on_one_line_counts(user: User, version: str) -> None:
+    user.file("one.py", ONE_LINE)
+    words = ("probe", "one.py:1", "one.py:3", "one.py:4", "--expect", "x < 3", "--", INTERPRETERS[version], "one.py")
+    places = user.json(*words)["places"]
+    told = [(each["count"], each["claims"][0]["held"], each["claims"][0]["violated"]) for each in places]
+    assert told == [(10, 6, 4), (5, 3, 2), (5, 3, 2)], places

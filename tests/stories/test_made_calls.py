@@ -32,6 +32,65 @@ def test_calls_that_changed_what_the_failing_line_uses_are_told(user: User) -> N
     ], rows
 
 
+PARTS = """\
+class Cell:
+    def __init__(self):
+        self.kept = 0
+
+    @property
+    def v(self):
+        return self.kept
+
+    @v.setter
+    def v(self, given):
+        self.kept = given + 1
+
+class Shelf(dict):
+    def __setitem__(self, key, value):
+        super().__setitem__(key, value * 2)
+
+    def __delitem__(self, key):
+        pass
+
+def price(n):
+    return n + 1
+
+def test_items():
+    prices = {}
+    for n in range(2):
+        prices[n] = price(n)
+    assert prices == {0: 0, 1: 1}
+
+def test_own():
+    shelf = Shelf()
+    shelf["a"] = 4
+    assert dict(shelf) == {"a": 4}
+
+def test_gone():
+    shelf = Shelf(a=1)
+    del shelf["a"]
+    assert "a" not in shelf
+
+def test_setter():
+    cell = Cell()
+    cell.v = 4
+    assert cell.kept == 4
+"""
+
+
+@pytest.mark.long
+def test_calls_behind_parts_that_were_given_values_or_taken_out_are_told(user: User) -> None:
+    user.file("test_parts.py", PARTS)
+    for test, call in (
+        ("test_items", "  price(n=1) = 2"),
+        ("test_own", "  Shelf.__setitem__(self=Shelf({}), key='a', value=4) = None"),
+        ("test_gone", "  Shelf.__delitem__(self=Shelf({'a': 1}), key='a') = None"),
+        ("test_setter", "  Cell.v(self=Cell(kept=0), given=4) = None"),
+    ):
+        rows = user.ok("test", f"test_parts.py::{test}", *OURS).splitlines()
+        assert any(row.startswith(call) for row in rows), rows
+
+
 IMPLIED = """\
 class Money:
     def __init__(self, cents):

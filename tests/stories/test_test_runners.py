@@ -197,6 +197,10 @@ it("is one", () => check(2000));
 """
 
 
+LONG = """\
+const made = (total) => ({ words: Array.from({ length: 9 }, (_, at) => `word ${at}`), total, note: "as it is" });
+it("is long", () => expect(made(6)).toEqual(made(5)));
+"""
 SHOP_IMPORT = 'const { total } = require("./shop.js");\n'
 RUNNERS = {
     "jest": ("shop.test.js", SHOP_IMPORT, "expect(got).toBe(10);"),
@@ -238,7 +242,15 @@ def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_o
         user.file("lacks.test.js", "test('lacks', () => { expect({ v: 3, c: undefined }).toEqual({ v: 4 }); });\n")
         report = user.json("test", "lacks.test.js", *PATIENT)
         assert "notes" not in report, report
-    if runner == "vitest":  # whose error then tells no call of the user's
+    if runner == "vitest":  # whose message cuts what was compared
+        assert [(each["name"], each["value"]) for each in first["operands"]] == [("actual", "NaN"), ("expected", "10")]
+        user.file("long.test.mjs", imports + LONG)
+        (long,) = user.json("test", "long.test.mjs", "--once", *PATIENT)["failures"]
+        rows = [each.strip() for each in long["message"].splitlines()]
+        assert (
+            '-   "total": 5,' in rows and '+   "total": 6,' in rows and not any("word" in each for each in rows[1:])
+        ), long
+        # The error then tells no call of the user's.
         user.file("settled.test.mjs", imports + SETTLED)
         (first,) = user.json("test", "settled.test.mjs", *PATIENT)["failures"]
         assert (first["line"], first.get("frames", [])) == (4, []), first

@@ -314,6 +314,9 @@ def test_unittest_tells_the_same_of_its_assertions_subtests_and_classes(user: Us
         "test", "tests/test_price.py::Price::test_agian", *OURS, "--runner", "unittest", code=1, error="not_found"
     )
     assert "nearest: tests/test_price.py::Price::test_again" in said, said
+    for selector in ("Price.test_again", "Price::test_again"):  # of whichever module
+        text = user.ok("test", selector, *OURS, "--once", "--runner", "unittest")
+        assert ": 1 of 1 failed, 1 file unread\n" in text and "tests.test_price.Price.test_again" in text, text
     # What failed in a part of a test was handled there: the calls up to it led to it.
     text = user.ok("test", "tests/test_price.py::Price::test_parts", *OURS, "--runner", "unittest")
     assert "(part=2)" in text and "ran 2x" in text and "net(basket=[20], code='B') = 20" in text, text

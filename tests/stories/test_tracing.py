@@ -277,7 +277,7 @@ def test_that_no_program_had_a_recorder_is_said_and_nothing_of_its_calls(user: U
     assert (place["state"], place["message"].startswith(reason)) == ("unbound", True), place
 
 
-@pytest.mark.skipif("3.11" not in INTERPRETERS, reason="from 3.12 on nobody takes a recorder's place")
+@pytest.mark.skipif("3.11" not in INTERPRETERS, reason="from 3.12 on there is room for several")
 def test_a_tracer_that_takes_the_recorders_place_is_named(user: User) -> None:
     user.file("other.py", "import sys\ndef start():\n    sys.settrace(lambda *_: None)\n")
     user.file("app.py", "import other\ndef f():\n    return 1\nother.start()\nf()\n")
@@ -289,6 +289,33 @@ def test_a_tracer_that_takes_the_recorders_place_is_named(user: User) -> None:
     assert unheard["message"] == "not recorded: whether it was reached cannot be told (see the note)"
     assert heard["message"] == "counted as long as the recorder heard of the program (see the note)"
     assert any("another tracer (other, other.py:3) took the place of the recorder" in each for each in report["notes"])
+
+
+TAKEN = """\
+import sys
+
+def f(n):
+    return n + 1
+
+for tool in range(6):
+    if sys.monitoring.get_tool(tool) == "stillframe":
+        if sys.argv[1] == "freed":
+            sys.monitoring.free_tool_id(tool)
+        else:
+            sys.monitoring.set_events(tool, 0)
+print(f(1))
+"""
+
+
+@pytest.mark.skipif("3.13" not in INTERPRETERS, reason="until Python 3.11 there is no room for several")
+@pytest.mark.parametrize("how", ["freed", "deafened"])
+def test_a_program_that_takes_the_recorders_room_goes_on_as_ever_and_that_is_told(user: User, how: str) -> None:
+    user.file("taken.py", TAKEN)
+    words = ("--python", INTERPRETERS["3.13"], "--", "python", "taken.py", how)
+    report = user.json("trace", "f", *words)
+    assert (report["end"]["exit_code"], report["end"]["output"]) == (0, "2\n"), report
+    assert report["verdict"] != "never called", "whether it was is not known"
+    assert any("took the recorder's place among the monitoring tools" in each for each in report["notes"])
 
 
 PLAIN = """\

@@ -106,7 +106,7 @@ class LifeNow:
     def yielded(self, said: Yielded) -> None:
         self._waits = True
         self._gave.take(said.value)
-        if self._step is not None:
+        if self._step is not None and "lines" not in self._cut:  # else it came of a line that is not told
             self._waits_at = self._step.line
             self._step.yielded = said.value
             self._step.changes.update(_by_name(said.changes))

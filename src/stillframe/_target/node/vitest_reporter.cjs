@@ -1,8 +1,11 @@
-// A reporter for Vitest, beside its own ones, that tells what each test printed through console: Vitest knows which one it was.
+// A reporter for Vitest, beside its own ones, that tells what each test printed through console, since Vitest knows which one it
+// was, and what it compared.
 "use strict";
 const { appendFileSync } = require("node:fs");
 const { line } = require("./reporting.cjs");
 const { Printed, listen } = require("./printing.cjs");
+
+const LONG = 8000; // characters of what was compared, and of its difference
 
 function titlesOf(task) {
   return task.type === "suite" ? [] : [...(task.suite ? pathOf(task.suite) : []), task.name];
@@ -41,8 +44,19 @@ module.exports = (output) =>
       this.over(); // before Vitest 3
     }
 
+    // Vitest's report in JSON tells of what was compared in the words of the message alone, where long values are cut.
+    compared(task) {
+      const [error] = (task.type === "test" && task.result && task.result.state === "fail" && task.result.errors) || [];
+      const { actual, expected, diff } = error || {};
+      if (typeof actual !== "string" || typeof expected !== "string") return;
+      const whose = { file: task.file.filepath, titles: titlesOf(task), task: task.id };
+      const told = { actual: actual.slice(0, LONG), expected: expected.slice(0, LONG), diff: (diff || "").slice(0, LONG) };
+      appendFileSync(output, line({ kind: "compared", ...whose, ...told }));
+    }
+
     over() {
       this.deafen();
+      for (const task of this.tasks.values()) this.compared(task);
       appendFileSync(output, line({ kind: "printed", ...this.run.told() }));
       this.run = new Printed();
     }

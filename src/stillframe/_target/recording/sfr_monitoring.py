@@ -1,10 +1,12 @@
 """Hearing of the program by `sys.monitoring`, from Python 3.12 on: nothing is paid outside of what was asked for."""
 
+import atexit
 import sys
 
 from . import sfr_code
 
 _TOOLS = (4, 3, 2, 5)
+_NAME = "stillframe"
 _getframe = sys._getframe
 
 
@@ -22,7 +24,10 @@ class Ears:
         self.tool = next((each for each in _TOOLS if self.monitoring.get_tool(each) is None), None)
         if self.tool is None:
             raise NoTool("every place for a monitoring tool is taken")
-        self.monitoring.use_tool_id(self.tool, "stillframe")
+        self.monitoring.use_tool_id(self.tool, _NAME)
+        self.wanted = 0
+        self.gone = False
+        atexit.register(self.look)
 
     def hear(self, event, callback):
         disable = self.monitoring.DISABLE
@@ -36,7 +41,34 @@ class Ears:
 
         self.monitoring.register_callback(self.tool, event, guarded)
 
+    def want(self, events):
+        """Hear these of all code."""
+        self.wanted = events
+        self.monitoring.set_events(self.tool, events)
+
+    def is_ours(self):
+        """Whether our place is as we left it: any code of the program may free it, or ask for other events there."""
+        try:
+            return (self.monitoring.get_tool(self.tool), self.monitoring.get_events(self.tool)) == (_NAME, self.wanted)
+        except ValueError:
+            return False
+
+    def look(self):
+        """Tell at the program's end that nothing was heard of it any more."""
+        if not self.gone and not self.is_ours():
+            self.gone = True
+            self.told.lost(
+                "something in the program took the recorder's place among the monitoring tools (%d): what ran afterwards is"
+                " not recorded" % self.tool
+            )  # fmt: skip
+
     def fail(self, error):
+        if self.gone:
+            return
+        self.look()
+        if self.gone:
+            return
+        self.gone = True
         self.monitoring.set_events(self.tool, 0)
         for event in (self.events.LINE, self.events.PY_RETURN, self.events.PY_START, self.events.PY_YIELD):
             self.monitoring.register_callback(self.tool, event, None)
@@ -63,7 +95,7 @@ class TraceEars(Ears):
         self.hear(events.PY_THROW, lambda code, offset, error: trace.resumed(_getframe(2)))
         self.hear(events.RAISE, lambda code, offset, error: trace.threw(_getframe(2), error))
         self.hear(events.PY_UNWIND, lambda code, offset, error: trace.unwound(_getframe(2), code, error))
-        self.monitoring.set_events(self.tool, events.PY_START | events.PY_UNWIND)
+        self.want(events.PY_START | events.PY_UNWIND)
 
     def start(self, code, offset):
         trace, frame = self.trace, _getframe(2)
@@ -110,7 +142,7 @@ class TraceEars(Ears):
     def listen(self):
         """The call has begun: every function of the user's may be one that it calls, those seen before too."""
         events = self.events
-        self.monitoring.set_events(self.tool, events.PY_START | events.PY_UNWIND | events.RAISE | events.PY_THROW)
+        self.want(events.PY_START | events.PY_UNWIND | events.RAISE | events.PY_THROW)
         self.monitoring.restart_events()
 
     def unlisten(self):
@@ -120,7 +152,7 @@ class TraceEars(Ears):
         self.local = {}
         for body in self.trace.targets.values():
             self.monitoring.set_local_events(self.tool, body.code, self.events.PY_START)
-        self.monitoring.set_events(self.tool, self.events.PY_START | self.events.PY_UNWIND)
+        self.want(self.events.PY_START | self.events.PY_UNWIND)
 
 
 class ProbeEars(Ears):
@@ -158,10 +190,10 @@ class ProbeEars(Ears):
                 return disable
 
         self.monitoring.register_callback(self.tool, self.events.LINE, line)
-        self.monitoring.set_events(self.tool, self.events.PY_START)
+        self.want(self.events.PY_START)
 
     def arm(self, probe, code, line, entries):
-        if line is None:
+        if line is None or _begins_with(code, line):
             self.starts.setdefault(id(code), (code, []))[1].append(probe)
         else:
             first = self.lines.get(line)
@@ -192,3 +224,11 @@ class ProbeEars(Ears):
         for each in found[1]:
             each.hit(frame)
         return None
+
+
+def _begins_with(code, line):
+    """Whether a function begins with this line, as `def f(x): return x` does, and ends with it: from 3.13 on Python tells of such
+    a line when it is first asked to, and then of the calls alone."""
+    if not code.co_flags & sfr_code.FUNCTION or code.co_flags & sfr_code.PAUSES:
+        return False
+    return next((each for _, _, each in code.co_lines() if each is not None), None) == line

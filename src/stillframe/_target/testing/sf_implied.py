@@ -15,7 +15,7 @@ def calls_own(parts, frame, is_user):
 
 
 def _is_own(node, frame, is_user):
-    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+    if isinstance(node, ast.Attribute):
         value = _value(node.value, frame)
         return value is not _NOTHING and _is_computed(type(value), node.attr, is_user)
     return any(_has_operators(_value(each, frame), is_user) for each in _operands(node))

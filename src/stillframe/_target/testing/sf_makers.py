@@ -97,15 +97,29 @@ def _stored(node):
 
 
 def _changed(node, frame, is_user):
-    """The names of what a statement may change that is nothing but a call: what has the method, and what is given to it."""
+    """The names of what a statement may change: what has the parts that it gives values to or takes out, and where it is
+    nothing but a call, what has the method, and what is given to it."""
+    stored = [each for part in _heads(node) for each in ast.walk(part) if _is_part(each)]
+    changed = {each.id for each in map(_owner, stored) if isinstance(each, ast.Name)}
     call = getattr(node.value, "value", node.value) if isinstance(node, ast.Expr) else None
     if not isinstance(call, ast.Call) or not _calls_out(node, frame, is_user):
-        return set()
+        return changed
     given = [*call.args, *(each.value for each in call.keywords)]
-    owner = call.func
-    while isinstance(owner, (ast.Attribute, ast.Subscript, ast.Call)):
-        owner = owner.func if isinstance(owner, ast.Call) else owner.value
-    return {each.id for each in [*given, *([owner] if owner is not call.func else [])] if isinstance(each, ast.Name)}
+    owner = _owner(call.func)
+    given += [owner] if owner is not call.func else []
+    return changed | {each.id for each in given if isinstance(each, ast.Name)}
+
+
+def _owner(node):
+    """What an attribute, an item or the result of a method belongs to, to the innermost."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
+
+
+def _is_part(node):
+    """Whether it is part of an object, and given a value or taken out there."""
+    return isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, (ast.Store, ast.Del))
 
 
 def _is_store(node):

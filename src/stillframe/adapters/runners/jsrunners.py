@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from msgspec.structs import replace
 
 from ...model.outcomes import AnyOutcome
 from ...model.tested import Counts, TestFailure, Told
+from ...model.values import Value
 from . import TestAsk
 from .journal import MOST, Show
 from .nodes import MOCHA_REPORTER, PRINTED, NodeRunner, identity_of, report_lines, report_of, reporter, selected
@@ -151,8 +153,31 @@ def jest_report(report: Path, ask: TestAsk, show: Show, *, has_pattern: bool) ->
         total=len(outcomes) - left_out, passed=outcomes.count("passed"), failed=outcomes.count("failed"),
         skipped=0 if has_pattern else outcomes.count("skipped"), deselected=left_out, uncollected=unread,
     )  # fmt: skip
-    by = heard(report_lines(report.with_suffix(PRINTED)), show)
-    return _told(report, found, counts, [with_printed(each, by) for each in failures[:MOST]], tuple(names))
+    rows = list(report_lines(report.with_suffix(PRINTED)))
+    by = heard((each for each in rows if each["kind"] != "compared"), show)
+    compared = _compared((each for each in rows if each["kind"] == "compared"), show)
+    told = [_with_compared(with_printed(each, by), compared.get(each.id, {})) for each in failures[:MOST]]
+    return _told(report, found, counts, told, tuple(names))
+
+
+def _compared(rows: Iterable[dict[str, Any]], show: Show) -> dict[str, dict[str, Any]]:
+    """What each test compared, by its name; nothing where several tests have that name."""
+    found: dict[str, dict[str, Any]] = {}
+    for said in rows:
+        name = test_id(said["file"], tuple(said["titles"]), show)
+        found[name] = said if found.get(name, said).get("task") == said["task"] else {}
+    return found
+
+
+def _with_compared(failed: TestFailure, said: dict[str, Any]) -> TestFailure:
+    """A failure with what was compared: as it is where that is short, else by the lines that differ."""
+    if not said or failed.operands:
+        return failed
+    values = [(name, ANSI.sub("", said[name])) for name in ("actual", "expected")]
+    if all("\n" not in text for _, text in values):
+        return replace(failed, operands=tuple(Value(name=name, value=text) for name, text in values))
+    lines = ANSI.sub("", said["diff"]).splitlines()
+    return replace(failed, message="\n".join([failed.message, *(each for each in lines if each[:1] in ("-", "+"))]))
 
 
 def _told(

@@ -222,7 +222,11 @@ def _unittest_name(selector: str, cwd: str) -> list[str]:
         return [".".join([file.removesuffix(".py").removeprefix("./").replace("/", "."), *names])] if names else [file]
     if Path(cwd, file).is_dir():
         return ["discover", "-s", file]
-    return [selector] if "." in selector else ["-k", selector]
+    dotted = ".".join([file, *names])
+    first = dotted.partition(".")[0]
+    # `Shop.test_total` is a class of some module, which unittest would take for a module.
+    is_class = first[:1].isupper() and not any(Path(cwd, each).exists() for each in (first, f"{first}.py"))
+    return ["-k", dotted] if "." not in dotted or is_class else [dotted]
 
 
 def _is_missing(failure: TestFailure) -> bool:

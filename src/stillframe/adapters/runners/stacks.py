@@ -140,9 +140,13 @@ def makers(spot: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
     wanted, lines = set(_WORD.findall(text[failing - 1])), {failing}
     named: list[str] = []
     given: dict[str, int] = {}
+    parts: dict[int, str] = {}
     for at in range(failing - 1, max(0, failing - _REACH), -1):
         row = text[at - 1]
         made = [name for name in wanted if _gives(name, row)] if not _LOADS.search(row) else []
+        if part := next((name for name in wanted if _gives_part(name, row)), None):
+            parts[at] = part
+            wanted.update(_WORD.findall(row))
         if made:
             lines.add(at)
             given |= dict.fromkeys(made, at)
@@ -151,6 +155,7 @@ def makers(spot: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
     first = set(_WORD.findall(text[failing - 1]))
     names = tuple(name for name in dict.fromkeys(reversed(named)) if name in first)
     changed = {at for name, made in given.items() for at in range(made + 1, failing) if _changes(name, text[at - 1])}
+    changed |= {at for at, name in parts.items() if at > given.get(name, at)}
     others = lines - {failing}
     needed = 0 if _CONDITION.match(text[failing - 1]) else 1  # an assertion is a call itself
     calls = (
@@ -194,6 +199,12 @@ def _guard(text: list[str], failing: int) -> int:
 def _changes(name: str, row: str) -> bool:
     """Whether a line calls a method of what has this name, for what that does to it."""
     return re.match(rf"\s*(?:await\s+)?{re.escape(name)}(?:\??\.[\w$]+)+\(", row) is not None
+
+
+def _gives_part(name: str, row: str) -> bool:
+    """Whether a line gives a value to a part of what has this name, or takes one out."""
+    part = rf"(?<![.\w$]){re.escape(name)}(?:\??\.[\w$#]+|\[[^=]*?\])+"
+    return re.search(rf"{part}\s*(?:[-+*/%&|^?<>]{{0,3}}=(?![=>])|\+\+|--)|\bdelete\s+{part}", row) is not None
 
 
 def _gives(name: str, row: str) -> bool:
