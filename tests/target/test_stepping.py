@@ -632,6 +632,7 @@ def test_finish_of_a_coroutine_that_returns_what_a_thread_makes_lets_that_thread
     run_to: RunTo, python: str
 ) -> None:
     target, peer, thread = run_to(python, FED, mark="# @asks")
+    peer.request("setDebuggerProperty", multiThreadsSingleNotification=True)  # a stop holds all threads
     assert moved(peer, thread, "next") == [("asks", mark(FED, "@asks") + 1)]
     assert moved(peer, thread, "stepOut", reason="return") == [("asks", mark(FED, "@asks") + 1)]
     assert [one["value"] for one in peer.stop(thread)["returned"]] == ["6"]

@@ -90,8 +90,7 @@ def is_waiting(frame):
 
 
 def only_waits(frame, value):
-    """Whether a frame of which a return is told goes on later (until 3.11): what leaves a generator by an exception is at the same
-    instructions, but gives nothing."""
+    """Whether a frame of which a return is told goes on later (until 3.11). An exception gives nothing as it leaves."""
     if not frame.f_code.co_flags & ASYNC_GENERATOR:
         return is_waiting(frame)
     code, at = frame.f_code.co_code, frame.f_lasti
