@@ -285,7 +285,8 @@ def test_objects_of_ruby_and_what_gdbs_printers_write_are_looked_into(text: str,
 @pytest.mark.parametrize(
     ("text", "length"),
     [("std::vector of length 3, capacity 4 = {1…", 3), ("std::vector of length 0, capacity 0", 0), ("Vec(size=2) = {…", 2),
-     ("std::unordered_map with 1 element = {[1] = 2}", 1), ("std::map with 2 elements …", 2), ("size=4 {{qty = 0…", 4), ("size=0 {}", 0)],
+     ("std::unordered_map with 1 element = {[1] = 2}", 1), ("std::map with 2 elements …", 2),
+     ("size=4 {{qty = 0…", 4), ("size=0 {}", 0)],
 )  # fmt: skip
 def test_the_length_of_what_a_printer_of_gdb_counts_is_what_it_says(text: str, length: int) -> None:
     assert texts.length_of(Value(name="x", value=text)) == length
