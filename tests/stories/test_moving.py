@@ -374,3 +374,37 @@ def test_a_stop_is_told_whole_however_short_the_wait_for_it_was(user: User) -> N
     told = user.json("wait", "--timeout", "0")
     assert (told["state"], told["frame"]["line"], told["breakpoints"]) == ("stopped", 8, ["b1"])
     user.ok("stop")
+
+
+@pytest.mark.parametrize("language", ["python", "javascript"])
+def test_a_stop_that_nobody_was_told_of_is_told_before_the_program_goes_on(user: User, language: str) -> None:
+    """A wait that was over said `running`: whoever says `continue` then has not seen where the program has come since."""
+    if language == "python":
+        user.file(
+            "gate.py",
+            "import os, time\nwhile not os.path.exists('open'):\n    time.sleep(0.01)\nfor turn in range(3):\n    print(turn)\n",
+        )
+        place = "gate.py:5"
+    else:
+        text = "const fs = require('fs');\nconst wait = () => fs.existsSync('open') ? work() : setTimeout(wait, 10);\n"
+        user.file(
+            "gate.js",
+            text + "function work() {\n  for (let turn = 0; turn < 3; turn++)\n    console.log(turn);\n}\nwait();\n",
+        )
+        place = "gate.js:5"
+    assert user.json("launch", place.partition(":")[0], "--break", place, "--timeout", "0")["state"] == "running"
+    user.file("open", "")
+
+    def is_held() -> bool:
+        return [each["state"] for each in user.json("sessions")["sessions"]] == ["stopped"]
+
+    eventually(is_held, "it is held")
+    told = user.json("continue")
+    assert (told["hit"], told.get("output", "")) == (1, "")
+    assert "nobody had been told" in told["notes"][0]
+    again = user.json("continue")
+    assert (again["hit"], again.get("notes")) == (2, None), "told once"
+    assert user.json("continue", "--timeout", "0")["state"] in ("running", "stopped")
+    eventually(is_held, "it is held")
+    assert user.ok("eval", "turn").startswith("turn = 2")
+    assert user.json("continue")["state"] == "exited", "who has looked at it knows of it"

@@ -174,7 +174,10 @@ class Verbs(ABC):
         do: str | None = None,
         session: str | None = None,
     ) -> AnyOutcome:
-        """Run until a breakpoint, an exception or the end. With --count on from breakpoint to breakpoint, that often."""
+        """Run until a breakpoint, an exception or the end. With --count on from breakpoint to breakpoint, that often.
+
+        Where it was said to run, and has come to a stop since that nobody was told of, it tells of that stop instead.
+        """
         return cast(
             "AnyOutcome",
             await self.call("continue", {"count": count, "thread": thread, "timeout": timeout, "do": do}, session),

@@ -90,7 +90,9 @@ def _way_back(kept: Kept) -> str:
 async def status(session: Session) -> SessionInfo:
     """How one session stands: program, state, place, breakpoints, output, family."""
     await family.recheck(session)
-    return msgspec.structs.replace(describe(session), instruction=await _instruction(session))
+    told = msgspec.structs.replace(describe(session), instruction=await _instruction(session))
+    session.told_stop = session.told_stop or session.stop is not None
+    return told
 
 
 async def _instruction(session: Session) -> str | None:

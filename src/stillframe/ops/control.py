@@ -38,6 +38,7 @@ Stops = Annotated[
 ]
 PAUSE_LANDS = 2.0
 """Seconds that a pause is given before a thread counts as blocked."""
+UNTOLD = "it has come here since the last reply, and nobody had been told: it was not let go on"
 STILL_WANTED = (
     "the pause comes as soon as it runs code that can be held; a server that nobody asks runs none (wait, hang)"
 )
@@ -53,7 +54,13 @@ async def continue_(
     timeout: Timeout = None,
     do: Do = None,
 ) -> From[AnyOutcome]:
-    """Run until a breakpoint, an exception or the end. With --count on from breakpoint to breakpoint, that often."""
+    """Run until a breakpoint, an exception or the end. With --count on from breakpoint to breakpoint, that often.
+
+    Where it was said to run, and has come to a stop since that nobody was told of, it tells of that stop instead.
+    """
+    if session.stop is not None and not session.told_stop and do is None:
+        session.note(UNTOLD)
+        return From(session, session.outcome())
     how = Move.CONTINUE
     return await move(sessions, session, how, caller=caller, thread=thread, count=count, timeout=timeout, do=do)
 

@@ -15,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from pathlib import Path
 
-from ..errors import AdapterGone, NotFound, StillframeError, Try, WrongState
+from ..errors import AdapterGone, NotFound, Try, WrongState
 from ..model import backend as contract
 from ..model.backend import Backend, Bounds, Capability, Capture, Move, Tool
 from ..model.outcomes import AnyOutcome, Stop
@@ -193,7 +193,7 @@ class Session:
                 await self.backend.resume(move, thread or self.focus_thread)
             except AdapterGone:
                 return  # it ended before it could say that it goes on; how it ended comes as an event
-            except StillframeError:
+            except Exception:  # refused, or a fault of ours: it is held as before
                 if self.phase is Phase.RUNNING:
                     self.stop = held
                     restore()
@@ -216,7 +216,7 @@ class Session:
             restore = self.handles.renew()
             try:
                 await order()
-            except StillframeError:
+            except Exception:
                 if self.stop is None:
                     self.stop = held
                     restore()
@@ -319,6 +319,7 @@ class Session:
     def need_stopped(self, hint: str = "pause", **arguments: str) -> None:
         if self.phase is Phase.STOPPED and self.stop is not None:
             self.need_live()
+            self.told_stop = True  # whoever asks about what is held knows that it is
             return
         self.need_debugger(Try(hint, arguments) if hint == "wait" else None)
         raise WrongState(f"{self.name} is running, not stopped", hint=Try(hint, arguments))

@@ -71,7 +71,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "continue": {
         "group": "control",
-        "doc": "Run until a breakpoint, an exception or the end. With --count on from breakpoint to breakpoint, that often.",
+        "doc": "Run until a breakpoint, an exception or the end. With --count on from breakpoint to breakpoint, that often.\n\nWhere it was said to run, and has come to a stop since that nobody was told of, it tells of that stop instead.",
         "example": "dbg continue --do 'curl -s localhost:8000/orders/7'",
         "fields": {
             "count": "how many times; every place where it was held on the way is told, with what changed until the next",
