@@ -250,3 +250,29 @@ def test_a_place_in_no_file_names_the_file_that_may_be_meant(user: User) -> None
         said = user.fails("launch", "app.py", "--break", text, code=1, error="not_found")
         assert "cannot be read: No such file or directory; there is src/shop/core/calc.py" in said
     assert "never hit: b1 failed (no such file)\n" in user.ok("launch", "app.py", "--break", "none.py:2")
+
+
+@pytest.mark.parametrize("version", SPREAD)
+def test_a_function_is_the_one_of_its_class_and_module_and_no_namesake(user: User, version: str) -> None:
+    """The debugger underneath matches bare names, in any class: where the class is not there, that is no hit."""
+    user.file("pkg/__init__.py", "")
+    user.file("pkg/cart.py", "class Cart:\n    def total(self):\n        return 1\n\ndef total():\n    return 2\n")
+    user.file("run.py", "from pkg.cart import Cart, total\n\nprint(total() + Cart().total())\n")
+
+    def place(name: str) -> str:
+        told = user.json("launch", "run.py", "--python", INTERPRETERS[version], "--break", name)
+        frame = told.get("frame") or {}
+        user.ok("stop")
+        return f"{frame['function']} {frame['line']}" if frame else told["never_hit"][0]["message"]
+
+    assert place("Nope.total").startswith("no function Nope.total ")
+    assert place("nope.Cart.total").startswith("no function nope.Cart.total ")
+    assert place("cart.total") == place("pkg.cart.total") == place("cart!total") == "total 6"
+    assert place("Cart.total") == place("cart.Cart.total") == "Cart.total 3"
+
+
+def test_a_function_of_a_file_as_others_write_it_is_shown_as_it_is_written_here(user: User) -> None:
+    user.file("app.py", "def total():\n    return 2\n\ntotal()\n")
+    assert "module!function, as in app!total" in user.fails(
+        "launch", "app.py", "--break", "src/app.py:total", code=2, error="usage"
+    )

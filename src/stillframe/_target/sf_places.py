@@ -299,11 +299,17 @@ class Places:
         return best if best is not None or module is not None else self._symbol_elsewhere(name)
 
     def _symbol_elsewhere(self, name):
-        """A name that says its module itself (`json.dumps`), or of a class that some loaded module has."""
+        """A name that says its module itself (`json.dumps`, or `cart.total` of `shop.cart`), or of a class that some loaded
+        module has."""
         parts = name.split(".")
         for cut in range(len(parts) - 1, 0, -1):
-            if ".".join(parts[:cut]) in sys.modules:
-                return self._symbol(".".join(parts[cut:]), ".".join(parts[:cut]))
+            module = ".".join(parts[:cut])
+            if module in sys.modules:
+                return self._symbol(".".join(parts[cut:]), module)
+            if any(each.endswith("." + module) for each in list(sys.modules)):
+                found = self._symbol(".".join(parts[cut:]), module)
+                if found is not None:
+                    return found
         for held in list(sys.modules.values()) if len(parts) > 1 else ():
             kind = getattr(held, "__dict__", {}).get(parts[0])
             if isinstance(kind, type) and kind.__module__ in sys.modules:

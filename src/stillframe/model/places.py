@@ -84,6 +84,9 @@ _LINE = re.compile(r"^(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?$", re.DOT
 _ADDRESS = re.compile(r"^\*?(?P<address>0[xX][0-9a-fA-F]+)(?P<offset>[+-]\d{1,18})?$")
 _SYMBOL = re.compile(r"^(?:(?P<module>[^!\s]+)!)?(?P<name>(?:[^\s!:@]|::)+)$")
 
+_OF_FILE = re.compile(r"^(?:.*/)?(?P<module>[^/\s]+?)\.\w+::?(?P<name>[^\W\d][\w.]*)$")
+"""`cart.py:total` and `cart.py::total`, as others write a function of a file."""
+
 
 def parse_place(text: str) -> Place:
     """Read one place as typed; a usage error names the forms that exist."""
@@ -104,7 +107,8 @@ def parse_place(text: str) -> Place:
         return SymbolPlace(match["name"], match["module"])
     if match := _BARE.match(text):
         return TextPlace(match["file"], match["text"])
-    raise UsageError(f'{text!r} is no place: use file:line, file@"text", module!function or a function\'s name')
+    meant = f", as in {match['module']}!{match['name']}" if (match := _OF_FILE.match(text)) else ""
+    raise UsageError(f'{text!r} is no place: use file:line, file@"text", module!function{meant}, or a function\'s name')
 
 
 def _line(digits: str) -> int:

@@ -120,18 +120,26 @@ class StopFilter:
             frames = (await self._evidence.stack(thread, 0, 1)).frames
         except StillframeError:
             return True
-        return not frames or any(_matches(frames[0], wanted) for wanted in symbols)
+        is_whole = self._launch.helper is not None and frames and frames[0].kind == "user"
+        return not frames or any(_matches(frames[0], wanted, is_whole=bool(is_whole)) for wanted in symbols)
 
 
-def _matches(frame: Frame, wanted: Wanted) -> bool:
-    """Whether this frame runs the function asked for; a name without its class fits any class."""
+def _matches(frame: Frame, wanted: Wanted, *, is_whole: bool) -> bool:
+    """Whether this frame runs the function asked for; a name without its class fits any class. Where its own name may not be
+    the whole one, as an older runtime tells it, what is before that in the name asked for is taken on trust."""
     asked = (wanted.symbol or "").split(".")
     have = frame.function.replace(".<locals>", "").split(".")
-    if len(have) < len(asked):  # an older runtime tells the bare name only
-        asked = asked[-len(have) :]
-    return have[-len(asked) :] == asked and (
-        wanted.module is None or wanted.module in (frame.module, _stem(frame.file))
-    )
+    before, asked = asked[: -len(have)], asked[-len(have) :]
+    if have[-len(asked) :] != asked or (is_whole and before and not _is_in(frame, before)):
+        return False
+    return wanted.module is None or wanted.module in (frame.module, _stem(frame.file))
+
+
+def _is_in(frame: Frame, modules: list[str]) -> bool:
+    """Whether these are the last names of the frame's module, or of its file."""
+    path = (frame.file or "").rpartition(".")[0].removesuffix("/__init__").split("/")
+    known = ((frame.module or "").split("."), path)
+    return any(each[-len(modules) :] == modules for each in known)
 
 
 def _stem(file: str | None) -> str:
