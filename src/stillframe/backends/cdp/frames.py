@@ -33,8 +33,8 @@ _HOPS = {
     "Microtask": "queueMicrotask",
 }
 """What the program wrote, for Node's own names of how it goes on later."""
-_AROUND_CODE = ("[eval]-wrapper", "[stdin]-wrapper")
-"""What Node runs around code that was given by -e, or on standard input."""
+_AROUND_CODE = ("eval]-wrapper", "[stdin]-wrapper")
+"""What Node runs around code that was given by -e, to a worker as a text, or on standard input."""
 _HEADING = re.compile(r"^(?:file://)?(?P<path>/.+):(?P<line>\d+)$")
 """The first line of an error's stack where the text itself is at fault."""
 THROWN = frozenset({"exception", "promiseRejection"})
