@@ -91,7 +91,7 @@ async def status(session: Session) -> SessionInfo:
     """How one session stands: program, state, place, breakpoints, output, family."""
     await family.recheck(session)
     told = msgspec.structs.replace(describe(session), instruction=await _instruction(session))
-    session.told_stop = session.told_stop or session.stop is not None
+    session.tell()
     return told
 
 

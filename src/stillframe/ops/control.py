@@ -58,7 +58,7 @@ async def continue_(
 
     Where it was said to run, and has come to a stop since that nobody was told of, it tells of that stop instead.
     """
-    if session.stop is not None and not session.told_stop and do is None:
+    if session.said_running and session.stop is not None and do is None:
         session.note(UNTOLD)
         return From(session, session.outcome())
     how = Move.CONTINUE

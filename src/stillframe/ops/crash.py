@@ -30,7 +30,7 @@ from ..model.outcomes import AnyOutcome, Exited, Lost, Running
 from ..model.places import BreakSpec, SymbolPlace
 from ..model.plans import Caller, Plan
 from ..model.recorder import Ask
-from ..model.reports import CrashReport, Failure, Held, Repeated, Verdict
+from ..model.reports import CrashReport, Failure, Repeated, Verdict
 from ..model.tested import TestFailure
 from ..registry import Access, From, Param, operation
 from ..session import family
@@ -43,6 +43,7 @@ from .common import Cue, Do, RunSeconds, waited_after_do
 from .deaf import gathered_or_told
 from .dying import with_last_words
 from .failing import MOST_ALSO, Watched, watch
+from .held import LEASE, left_held
 from .launch import start
 from .private_runs import assumed_note, plan_for, started
 from .programs import Command, Program, ReadyWord, RunTerms, default_name
@@ -57,8 +58,6 @@ from .walking import walk
 
 T = TypeVar("T")
 
-HELD_LEASE = 600.0
-"""Seconds that `--hold` keeps a program that nobody uses."""
 Hold = Annotated[bool, Param("keep the program held where it failed, as a session for eval, expand and frame")]
 
 
@@ -305,8 +304,8 @@ async def _report(
         if ours := [id for id in (*exits, *recovers) if id in session.root.breakpoints]:
             session.root.breakpoints.remove(ours)  # which whoever takes over did not ask for
             await family.sync_breakpoints(session.root)
-        sessions.hand_over(session, wish.caller.client, HELD_LEASE)
-        report = msgspec.structs.replace(report, held=Held(session=(seen.held or session).name, lease=HELD_LEASE))
+        sessions.hand_over(session, wish.caller.client, LEASE)
+        report = msgspec.structs.replace(report, held=left_held(seen.held or session))
     return report
 
 

@@ -11,7 +11,6 @@ from ..adapters.recorders import recorder_for, write_ask
 from ..adapters.runners.shown import last_lines
 from ..model import wording
 from ..model.outcomes import Exited, Running, Stop
-from ..model.reports import Held
 from ..model.tested import TestFailure, TestReport, Told, Verdict
 from ..model.values import ExceptionInfo, Frame
 from ..session import taping
@@ -19,9 +18,10 @@ from ..session.session import Session
 from ..transport.folders import private_folder, remove_folder
 from .common import Cue
 from .dying import NO_VALUES, last_calls
+from .held import left_held
 from .made import ask_for, with_calls
 from .reproducing import again_under_debugger, otherwise, with_frames
-from .testruns import HOLD_LEASE, Asked, Ran, run_tests
+from .testruns import Asked, Ran, run_tests
 
 NOT_THROWN = "run again under a debugger it failed without an error thrown there: it was handed on, as by done(error)"
 VALUES_BEFORE = "; the values are those of when the line was come to"
@@ -50,7 +50,7 @@ def report_of(asked: Asked, ran: Ran, *, every: bool) -> TestReport:
         notes=notes,
     )
     if isinstance(ran.end, Stop):
-        report = msgspec.structs.replace(report, held=Held(session=ran.session.name, lease=HOLD_LEASE))
+        report = msgspec.structs.replace(report, held=left_held(ran.session))
     return report
 
 
@@ -114,7 +114,7 @@ async def looked_at(asked: Asked, ran: Ran, report: TestReport) -> tuple[TestRep
     other = otherwise(report.failures[0], seen.message)
     report = msgspec.structs.replace(report, notes=(*report.notes, other)) if other else report
     first = with_frames(report.failures[0], seen.stack, live)
-    held = Held(session=seen.session.name, lease=HOLD_LEASE) if asked.ask.hold else None
+    held = left_held(seen.session) if asked.ask.hold else None
     report = msgspec.structs.replace(report, failures=(first, *report.failures[1:]), held=held)
     return report, seen.session if held else ran.session
 

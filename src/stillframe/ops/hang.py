@@ -14,7 +14,7 @@ from ..model.backend import Move
 from ..model.outcomes import Exited, Lost, Running, Stop
 from ..model.plans import AttachPlan, Caller, Plan
 from ..model.powers import Unpauses
-from ..model.reports import HangReport, Held
+from ..model.reports import HangReport
 from ..model.values import ExceptionInfo
 from ..registry import Access, From, Param, operation
 from ..session import family
@@ -23,9 +23,10 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Do, run_beside
-from .crash import HELD_LEASE, Hold
+from .crash import Hold
 from .deaf import gathered_or_told, without_last_words
 from .hanging import gathered, left_waiting
+from .held import LEASE, left_held
 from .launch import start
 from .private_runs import plan_for, started
 from .programs import Command, Program, ReadyWord, RunTerms, default_name
@@ -120,9 +121,9 @@ async def _run(
         report = await _watched(session, plan, seconds, hold, deadlock)
         if hold and isinstance(report.end, Running):
             kept = True
-            sessions.hand_over(session, caller.client, HELD_LEASE)
+            sessions.hand_over(session, caller.client, LEASE)
             runs = all(each.phase is not Phase.STOPPED for each in session.family())
-            report = msgspec.structs.replace(report, held=Held(session=session.name, lease=HELD_LEASE, runs=runs))
+            report = msgspec.structs.replace(report, held=left_held(session, runs=runs))
     finally:
         if not kept:
             await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))

@@ -23,12 +23,11 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import heard_next, run_beside
+from .held import LEASE, left_held
 from .launch import start
 from .private_runs import started
 from .programs import default_name
 
-LEASE = 600.0
-"""Seconds that a program is kept which nobody uses."""
 CUT = "…"
 
 
@@ -72,7 +71,7 @@ async def held_again(
     member = await heard_next(session, wait)
     stop = member.outcome()
     if isinstance(stop, Stop):
-        return Again(member, Held(session=member.name, lease=LEASE, again=True), _otherwise(stop, seen))
+        return Again(member, left_held(member, again=True), _otherwise(stop, seen))
     await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
     return None
 

@@ -20,9 +20,9 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from .breakpoints import catch_rule
 from .common import Cue
+from .held import LEASE
 from .launch import start
 from .private_runs import started
-from .testruns import HOLD_LEASE
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -45,7 +45,7 @@ async def again_under_debugger(
     (`done(error)`), what is read is the line that it is told of, as it was come to."""
     starting = start(
         sessions, live.plan, caller, breaks=live.breaks, catch=live.catch, name=None, default_name="test",
-        private=not hold, lease=HOLD_LEASE if hold else None,
+        private=not hold, lease=LEASE if hold else None,
     )  # fmt: skip
     session = await started(sessions, asyncio.ensure_future(starting))
     stays = False

@@ -15,7 +15,6 @@ from ..model.outcomes import AnyOutcome, Breakpoint, Exited, Passed, Running, Sp
 from ..model.places import BreakSpec, Place, SymbolPlace
 from ..model.plans import Caller, Plan
 from ..model.recorder import TraceAsk
-from ..model.reports import Held
 from ..model.traces import Life, Step, TraceReport
 from ..model.values import Value
 from ..registry import From
@@ -26,7 +25,7 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import heard_next, run_beside, settle
 from .folding import Fold, inferred
-from .held_again import LEASE
+from .held import LEASE, left_held
 from .launch import start
 from .private_runs import started
 from .programs import default_name
@@ -96,7 +95,7 @@ async def stepped(
             report = _nothing(report, made, asked.condition)
         if kept:
             sessions.hand_over(session, caller.client, LEASE)
-            report = msgspec.structs.replace(report, held=Held(session=member.name, lease=LEASE))
+            report = msgspec.structs.replace(report, held=left_held(member))
     except BaseException:
         kept = False
         raise

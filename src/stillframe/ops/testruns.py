@@ -20,11 +20,10 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
 from .common import run_beside
+from .held import LEASE
 from .launch import start
 from .private_runs import started
 
-HOLD_LEASE = 600.0
-"""Seconds that a held test waits for somebody."""
 WORDS = 16_000
 """Bytes of each stream in which a runner's own words are looked for."""
 NEAREST, ALIKE, MOST_NAMES = 6, 0.6, 5000
@@ -82,7 +81,7 @@ async def _started(asked: Asked, plan: Plan, *, hold: bool) -> Session:
     name = f"test-{asked.choice.runner.name}"
     starting = start(
         asked.sessions, plan, asked.caller, breaks=(), catch=("uncaught",) if hold else ("off",), name=None,
-        default_name=name, private=not hold, lease=HOLD_LEASE if hold else None,
+        default_name=name, private=not hold, lease=LEASE if hold else None,
     )  # fmt: skip
     return await started(asked.sessions, asyncio.ensure_future(starting))
 

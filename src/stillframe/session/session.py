@@ -49,6 +49,8 @@ class Session:
     stop: Stop | None = None
     told_stop = False
     """Somebody has been told of the stop that it is in."""
+    said_running = False
+    """The last reply said that it runs, so that a stop which it has come to since is news."""
     held_thread: str | None = None
     stopped_reason = ""
     focus_thread: str | None = None
@@ -257,6 +259,11 @@ class Session:
         """How things stand, with what was printed since the last reply."""
         return telling.outcome(self, after=after, news=news)
 
+    def tell(self, *, runs: bool = False) -> None:
+        """Somebody is told how it stands: that it runs, or all of it, with the stop that it is in."""
+        self.said_running = runs
+        self.told_stop = self.told_stop or (self.stop is not None and not runs)
+
     def note(self, text: str) -> None:
         """Something that the next reply must say."""
         self._notes.append(text)
@@ -319,7 +326,7 @@ class Session:
     def need_stopped(self, hint: str = "pause", **arguments: str) -> None:
         if self.phase is Phase.STOPPED and self.stop is not None:
             self.need_live()
-            self.told_stop = True  # whoever asks about what is held knows that it is
+            self.tell()  # whoever asks about what is held knows that it is
             return
         self.need_debugger(Try(hint, arguments) if hint == "wait" else None)
         raise WrongState(f"{self.name} is running, not stopped", hint=Try(hint, arguments))

@@ -118,7 +118,7 @@ def _children_unseen(session: Session, never_hit: tuple[Breakpoint, ...]) -> tup
 
 def with_news(session: Session, found: AnyOutcome) -> AnyOutcome:
     """The outcome with what is to be told once: printed text, notes, commands that ran beside. It is told now."""
-    session.told_stop = session.told_stop or found is session.stop
+    session.tell(runs=isinstance(found, Running))
     before = session.output.told
     pieces, dropped = session.output.news(NEWS, final=not session.root.live)
     texts = {piece.stream: piece.text for piece in pieces}
