@@ -44,6 +44,7 @@ class Calls(Sequence[Body]):
     def __init__(self, told: Sequence[msgspec.Raw], read: Mapping[int, Body] | None = None) -> None:
         self._told = told
         self._read = dict(read or {})
+        self._scripts: dict[int, str] = {}
         self._take: Callable[[Body], None] | None = None
 
     @classmethod
@@ -82,7 +83,9 @@ class Calls(Sequence[Body]):
         """The id of a call's script, without reading more of it."""
         if at in self._read:
             return str((self._read[at].get("location") or {}).get("scriptId"))
-        return _decode_place(self._told[at]).location.script_id
+        if at not in self._scripts:
+            self._scripts[at] = _decode_place(self._told[at]).location.script_id
+        return self._scripts[at]
 
 
 def decode(data: bytes) -> Body:

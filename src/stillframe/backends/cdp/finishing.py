@@ -7,8 +7,8 @@ finished in stretches, with breakpoints of ours from one await to the next and a
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
-from itertools import pairwise
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from itertools import islice, pairwise
 
 from ...model.backend import Move
 from ...model.values import Value
@@ -55,7 +55,7 @@ class Departures:
 
     def back(self, held: Held) -> int:
         """How deep the user's call is that called the held one, itself or through library code; 0 where none did."""
-        found = next((at for at, call in enumerate(held.calls[1:], 1) if self._is_user(call)), 0)
+        found = next((at for at in self._own(held) if at), 0)
         return held.depth - found if found else 0
 
     async def finishing(self, held: Held, journey: Journey) -> str | None:
@@ -87,7 +87,7 @@ class Departures:
     async def is_nobodys(self, held: Held) -> bool:
         """Whether what the held call returns goes to no code of the user's, so that none may go on for long, as in a server: only
         library code called it, or whoever did has dropped its promise, or handed it on to library code (`return next()`)."""
-        if is_top_level(held.top) or any(self._is_user(call) for call in held.calls[1:]):
+        if is_top_level(held.top) or any(at for at in self._own(held)):
             return False
         above = [call for call in held.chain[held.depth - 1 :] if self._is_user(call)]
         if above and _is_same(above[0], held.top):  # it tells of itself as what awaited
@@ -184,8 +184,15 @@ class Departures:
         return is_called(await self._wording.lines(script), line, column, name)
 
     def _is_user(self, call: Body) -> bool:
-        script = self._scripts.get(position(call)[0])
+        return self._is_users(position(call)[0])
+
+    def _is_users(self, script_id: str) -> bool:
+        script = self._scripts.get(script_id)
         return script is not None and script.user
+
+    def _own(self, held: Held) -> Iterator[int]:
+        """Where the user's calls are among the held ones, innermost first; the others are not read for it."""
+        return (at for at in range(held.depth) if self._is_users(held.calls.script(at)))
 
     async def _is_forgotten(self, calls: Sequence[Body]) -> bool:
         """Whether V8 may forget a step by which a call ends, or the library code by way of which it was called."""
@@ -200,8 +207,7 @@ class Departures:
         """V8 forgets a step by which a generator or an async function ends in another way than by its last line, and one by
         which any function ends behind its `finally`: no position is there for the `return` that this has kept waiting."""
         if journey.kind is Kind.PLAIN:
-            own = [at for at, call in enumerate(held.calls) if self._is_user(call)][:_CALLERS]
-            for at, caller in pairwise(own):
+            for at, caller in pairwise(islice(self._own(held), _CALLERS)):
                 if await self._is_forgotten(held.calls[at:caller]):
                     journey.outer += await set_own(self._client, held.calls[caller], returns=False)
             return
