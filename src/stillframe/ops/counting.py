@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -48,14 +47,11 @@ SAMPLES = 500
 SHOWN = 8
 """Distinct values of one expression that are told."""
 _ELLIPSIS = "…"
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-"""A number as debuggers write it."""
 _WHOLE = {"str", "bytes", "string"}
 """Kinds that are told apart by themselves, however their text is cut."""
 _UNHEARD = "not recorded: whether it was reached cannot be told (see the note)"
 _HEARD = "counted as long as the recorder heard of the program (see the note)"
 _KILLED = "at least: the program was killed, and up to {} hits just before that are not counted"
-_TRUE = {"true": True, "false": False, "none": False, "nil": False, "null": False, "nullptr": False}
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -384,69 +380,3 @@ def _thinned(samples: Sequence[Sample]) -> Sequence[Sample]:
     if len(kept) <= SAMPLES:
         return kept
     return [kept[number * len(kept) // SAMPLES] for number in range(SAMPLES)]
-
-
-# Where each hit was a stop
-
-
-def by_stops(place: ProbedPlace, evals: tuple[str, ...], expects: tuple[str, ...]) -> ProbedPlace:
-    """The verdicts of a place whose every hit was a stop of a debugger, with its values for expressions and claims."""
-    if not expects or place.state != "reached":
-        return place
-    claims = tuple(_by_hits(text, len(evals) + index, place) for index, text in enumerate(expects))
-    values = tuple(each[: len(evals)] for each in place.values)
-    gathered = tuple(_by_values(text, [each[index] for each in values]) for index, text in enumerate(evals))
-    return msgspec.structs.replace(place, claims=claims, values=values, gathered=gathered)
-
-
-def _by_values(expression: str, told: Sequence[Value]) -> Gathered:
-    """What one expression was at all these stops."""
-    fine = [each for each in told if not each.error]
-    numbers = [each.value.strip() for each in fine if _NUMBER.fullmatch(each.value.strip())]
-    seen = list(dict.fromkeys((each.type, each.value) for each in fine))
-    failed = next((number for number, each in enumerate(told, start=1) if each.error), None)
-    return Gathered(
-        expression=expression,
-        distinct=len(seen),
-        cut=any(each.truncated for each in fine),
-        least=min(numbers, key=float, default=None),
-        most=max(numbers, key=float, default=None),
-        others=len(told) - len(numbers),
-        types=tuple(dict.fromkeys(kind for kind, text in seen if not _NUMBER.fullmatch(text.strip()))),
-        values=tuple(text for _, text in seen[:SHOWN]),
-        error=told[failed - 1].value if failed else None,
-        error_hit=failed,
-    )
-
-
-def _by_hits(expression: str, at: int, place: ProbedPlace) -> Claim:
-    held = violated = errors = 0
-    counter: Stop | None = None
-    failed: tuple[int, str] | None = None
-    for number, (stop, values) in enumerate(zip(place.hits, place.values, strict=False), start=1):
-        truth = _truth(values[at])
-        if truth is None:
-            errors += 1
-            failed = failed or (number, values[at].value)
-        elif truth:
-            held += 1
-        else:
-            violated += 1
-            counter = counter or msgspec.structs.replace(stop, hit=number)
-    return Claim(
-        expression=expression, held=held, violated=violated, errors=errors, counter=counter,
-        error=failed[1] if failed else None, error_hit=failed[0] if failed else None,
-    )  # fmt: skip
-
-
-def _truth(value: Value) -> bool | None:
-    """Whether a value that a debugger tells is true; None where it is none that could be."""
-    if value.error:
-        return None
-    text = value.value.strip().lower()
-    if text in _TRUE:
-        return _TRUE[text]
-    try:
-        return float(text) != 0
-    except ValueError:
-        return None

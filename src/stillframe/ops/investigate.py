@@ -27,7 +27,7 @@ from ..session.ready import Ready
 from ..session.session import Session
 from ..session.sessions import Sessions
 from .common import Cue, Do, RunSeconds, heard_next, outlived, run_beside
-from .counting import Question, by_stops, counted
+from .counting import Question, counted
 from .evaluate import EVAL_SECONDS
 from .held_again import Hold, away, held_again
 from .launch import start
@@ -35,6 +35,7 @@ from .private_runs import assumed_note, plan_for, started
 from .programs import Command, ReadyWord, RunTerms, default_name
 from .since import SinceWord
 from .since import since as since_revision
+from .verdicts import by_stops
 
 MOST_CHECKED = 1000
 """Hits that claims are checked at where each is a stop of the debugger."""
