@@ -89,6 +89,8 @@ class HelperEvidence(Evidence):
         self._ahead: _Ahead | None = None
         self._bounds: Bounds | None = None
         """As somebody wanted them last."""
+        self._awaited: tuple[str, asyncio.Future[Body]] | None = None
+        """The thread of a stop that was announced to bring what is seen there along, and that."""
         self._standing: tuple[Bounds, tuple[str, ...]] | None = None
         """What the target was told to tell of each stop that ends a step: with which bounds, and of which files."""
 
@@ -108,17 +110,20 @@ class HelperEvidence(Evidence):
 
     def announced(self, thread: str) -> None:
         if self._standing is not None:
-            self._ahead = _Ahead(thread, *self._standing, self._client.expect())
+            self._awaited = thread, self._client.expect()
+            self._ahead = _Ahead(thread, *self._standing, self._awaited[1])
 
     def followed(self, thread: str, found: Body | None, error: str | None) -> None:
-        ahead = self._ahead
-        if ahead is None or ahead.thread != thread or ahead.asked.done():
+        if self._awaited is None or self._awaited[0] != thread:
             return  # it was let go meanwhile
+        (_, awaited), self._awaited = self._awaited, None
+        if awaited.done():  # whoever waited has given up
+            return
         if found is not None:
-            ahead.asked.set_result(found)
+            awaited.set_result(found)
         else:
-            ahead.asked.set_exception(Refused(self._launch.helper or "", error or "unknown: nothing was told"))
-            ahead.asked.exception()  # seen: nobody may want it
+            awaited.set_exception(Refused(self._launch.helper or "", error or "unknown: nothing was told"))
+            awaited.exception()  # seen: nobody may want it
 
     def _have_told(self, bounds: Bounds, watch: tuple[str, ...]) -> None:
         """Have stops that end a step told as this one was."""
@@ -128,7 +133,7 @@ class HelperEvidence(Evidence):
 
     def forget(self) -> None:
         super().forget()
-        self._ahead = None
+        self._ahead = self._awaited = None
 
     def _page_of_frames(self, body: Body, thread: str, start: int, count: int) -> Frames:
         frames = tuple(self._named(translate.helper_frame(each)) for each in translate.items(body, "frames"))
