@@ -88,6 +88,8 @@ class Ticket:
         self.request = request
         self.body = {}  # what is known by now; complete enough to be sent once it holds frames
         self.answered = False
+        self.unwanted = False  # whoever asked is gone
+        self.guard = None  # what is called when the thread cannot be freed of it
 
     def answer(self, body=None, error=None):
         if not self.answered:
@@ -122,6 +124,7 @@ class Desk:
             "release": self.release,
             "classes": self.classes,
             "conditions": self.conditions,
+            "forget": self.forget,
         }
         self.on_looker = {"crowd": self.threads, "waits": self.waits}
         self.on_thread = {"stop": self.stop, "locals": self.locals, "expand": self.expand}
@@ -200,6 +203,7 @@ class Desk:
             if not owner[1]:
                 self.lookers.replace(db)
 
+        ticket.guard = give_up
         self.busy[owner] = ticket
         with sf_watch.when_stuck(give_up):
             body, error = _guarded(self.on_thread[name], db, owner[0], ticket)
@@ -261,6 +265,18 @@ class Desk:
         """Why each of these conditions is no expression of this Python; None of one that is."""
         return {"problems": [sf_evaluate.misread(str(each)) for each in arguments["texts"]]}
 
+    def forget(self, db, arguments):
+        """Whoever asked for an evaluation is gone: it is not begun, or cut off as if its time were up."""
+        tickets = list(self.busy.values()) + [each for waiting in self.posted.values() for each in waiting]
+        for ticket in tickets:
+            if ticket.request.arguments.get("token") == arguments["token"]:
+                ticket.unwanted = True
+                if ticket.guard is None:
+                    ticket.answer(error="running: nobody waits for it any more")
+                else:
+                    sf_watch.watchdog().hurry(ticket.guard)
+        return {}
+
     def release(self, db, arguments):
         sf_release.release(db)
         return {}
@@ -310,6 +326,8 @@ class Desk:
         bounds = _bounds(arguments)
         results = []
         for text in arguments["expressions"]:
+            if ticket.unwanted:
+                break
             outcome = sf_evaluate.evaluate(frame, str(text), limit, bounds)
             results.append(_told(outcome, str(text), stop, bounds))
         return {"results": results}

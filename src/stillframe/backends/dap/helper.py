@@ -89,6 +89,8 @@ class HelperEvidence(Evidence):
         self._ahead: _Ahead | None = None
         self._bounds: Bounds | None = None
         """As somebody wanted them last."""
+        self._token = 0
+        """The number of the last evaluation, by which it is known when nobody wants it any more."""
 
     def look_ahead(self, thread: str, watch: Sequence[str]) -> None:
         """A stop is about to be told: it is asked for at once, so as to be here when somebody wants it. Only inside the target
@@ -188,10 +190,17 @@ class HelperEvidence(Evidence):
             return await super().evaluate(frame, expressions, bounds, timeout)
         limits = _limits(bounds)
         del limits["values"]
-        body = await self._helper.call(
-            "eval", extra=timeout * len(expressions) + _SLACK, frameId=wire_id(frame, "frame"),
-            expressions=list(expressions), timeout=timeout, **limits,
-        )  # fmt: skip
+        self._token += 1
+        token = self._token
+        try:
+            body = await self._helper.call(
+                "eval", extra=timeout * len(expressions) + _SLACK, frameId=wire_id(frame, "frame"),
+                expressions=list(expressions), timeout=timeout, token=token, **limits,
+            )  # fmt: skip
+        except asyncio.CancelledError:
+            if isinstance(self._launch.reach, DialsBack):  # whoever asked has gone; what gdb and lldb run they run alone
+                self._helper.send("forget", token=token)
+            raise
         results = translate.items(body, "results")
         return tuple(_evaluated(*pair) for pair in zip(expressions, results, strict=True))
 
