@@ -341,7 +341,8 @@ def test_an_evaluation_that_never_ends_goes_with_whoever_asked_for_it(pipe: Any,
     # The same where it is cancelled.
     asked = stays.request("tools/call", name="eval", arguments=endless)
     other: Pipe = pipe()
-    assert other.call("state", **{**since, "since": told["cursor"]})["structuredContent"]["result"]["stdout"] == "at it\n"
+    again = other.call("state", **{**since, "since": told["cursor"]})["structuredContent"]["result"]
+    assert again["stdout"] == "at it\n"
     cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": asked}}
     stays.send(json.dumps(cancel).encode() + b"\n")
     after = stays.call("eval", expressions=["word"])

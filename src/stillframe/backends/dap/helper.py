@@ -198,7 +198,7 @@ class HelperEvidence(Evidence):
                 expressions=list(expressions), timeout=timeout, token=token, **limits,
             )  # fmt: skip
         except asyncio.CancelledError:
-            if isinstance(self._launch.reach, DialsBack):  # whoever asked has gone; what gdb and lldb run they run alone
+            if isinstance(self._launch.reach, DialsBack):  # what gdb and lldb run they run alone
                 self._helper.send("forget", token=token)
             raise
         results = translate.items(body, "results")
