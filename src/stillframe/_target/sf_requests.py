@@ -113,6 +113,9 @@ class Desk:
         self.places = sf_places.Places(program)
         self.included = set()  # library files that breakpoints were asked for in
         self.posted = {}  # thread to the Tickets that wait for it
+        self.forgotten = (
+            None  # the last token that nobody waits for: its ticket may be on its way from one to the other
+        )
         self.busy = {}  # paused thread to the Ticket that it works on
         self.crowd = sf_threads.Crowd()
         self.lookers = sf_threads.Lookers()
@@ -267,6 +270,7 @@ class Desk:
 
     def forget(self, db, arguments):
         """Whoever asked for an evaluation is gone: it is not begun, or cut off as if its time were up."""
+        self.forgotten = arguments["token"]
         tickets = list(self.busy.values()) + [each for waiting in self.posted.values() for each in waiting]
         for ticket in tickets:
             if ticket.request.arguments.get("token") == arguments["token"]:
@@ -326,7 +330,7 @@ class Desk:
         bounds = _bounds(arguments)
         results = []
         for text in arguments["expressions"]:
-            if ticket.unwanted:
+            if ticket.unwanted or arguments.get("token", 0) == self.forgotten:
                 break
             outcome = sf_evaluate.evaluate(frame, str(text), limit, bounds)
             results.append(_told(outcome, str(text), stop, bounds))

@@ -234,6 +234,8 @@ class Client(msgspec.Struct):
 def _left(order: Order) -> str:
     if order.owned:
         return f"{order.verb} was cancelled, and its program ended"
+    if order.starts:
+        return f"the call of {order.verb} was cancelled; a program that it had started by then was left as it was"
     if order.waits:
         return f"the call of {order.verb} was cancelled; the program was left as it was, and may still be running"
     if order.looks:

@@ -44,6 +44,11 @@ class Order(msgspec.Struct, frozen=True):
         return bool(VERBS[self.verb].get("owned"))
 
     @property
+    def starts(self) -> bool:
+        """Brings a program under the debugger, which may not have come to that."""
+        return bool(VERBS[self.verb].get("starts"))
+
+    @property
     def waits(self) -> bool:
         """Waits for a stop, and does nothing else for as long."""
         return any(each["name"] == "timeout" and "default" not in each for each in VERBS[self.verb]["fields"])
