@@ -91,6 +91,8 @@ class HelperEvidence(Evidence):
         """As somebody wanted them last."""
         self._awaited: tuple[str, asyncio.Future[Body]] | None = None
         """The thread of a stop that was announced to bring what is seen there along, and that."""
+        self._token = 0
+        """The number of the last evaluation, by which it is known when nobody wants it any more."""
         self._standing: tuple[Bounds, tuple[str, ...]] | None = None
         """What the target was told to tell of each stop that ends a step: with which bounds, and of which files."""
 
@@ -220,10 +222,17 @@ class HelperEvidence(Evidence):
             return await super().evaluate(frame, expressions, bounds, timeout)
         limits = _limits(bounds)
         del limits["values"]
-        body = await self._helper.call(
-            "eval", extra=timeout * len(expressions) + _SLACK, frameId=wire_id(frame, "frame"),
-            expressions=list(expressions), timeout=timeout, **limits,
-        )  # fmt: skip
+        self._token += 1
+        token = self._token
+        try:
+            body = await self._helper.call(
+                "eval", extra=timeout * len(expressions) + _SLACK, frameId=wire_id(frame, "frame"),
+                expressions=list(expressions), timeout=timeout, token=token, **limits,
+            )  # fmt: skip
+        except asyncio.CancelledError:
+            if self._is_inside:  # what gdb and lldb run they run alone
+                self._helper.send("forget", token=token)
+            raise
         results = translate.items(body, "results")
         return tuple(_evaluated(*pair) for pair in zip(expressions, results, strict=True))
 
