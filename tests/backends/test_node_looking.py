@@ -444,3 +444,42 @@ async def test_what_was_set_or_evaluated_is_what_the_variables_are_told_to_be_fr
         block = {each.name: each.value for each in (await dbg.expand(innermost.ref)).values}
         assert block["hidden"] == "'changed'"
         assert exited(await dbg.continue_()).output == "73outer one\n", "the one that was hidden is as it was"
+
+
+HALVES = """
+const half = (text) => text.slice(0, 1);
+function look() {
+  const cut = half('\\u{1F600}');
+  const around = { [cut]: 'a' + cut, map: new Map([[cut, Symbol(cut)]]) };
+  throw new Error('bad ' + cut);
+}
+const { isMainThread, Worker } = require('worker_threads');
+if (isMainThread && process.argv[2]) new Worker(__filename);
+else look();
+"""
+
+
+@pytest.mark.parametrize("args", [(), ("worker",)])
+async def test_text_that_was_cut_within_a_character_is_told_wherever_it_comes_from(
+    tmp_path: Path, args: tuple[str, ...]
+) -> None:
+    """Half a surrogate pair: V8 tells it by an escape that a strict reader of JSON refuses, with the whole message."""
+    async with debugged(tmp_path, HALVES, *args, breaks=["app.js:1", "app.js:3"]) as (dbg, first):
+        assert place(first) == ("<module>", 1)
+        while place(stop := stopped(await dbg.continue_())) != ("look", 3):
+            assert place(stop) == ("<module>", 1)
+        assert place(await dbg.step()) == ("half", 1)
+        stop = stopped(await dbg.finish())
+        assert (place(stop), stop.returned and stop.returned.value) == (("look", 4), "'\\ud83d'")
+        stop = stopped(await dbg.next())
+        assert (place(stop), stop.local("cut")) == (("look", 5), "'\\ud83d'")
+        around = (stop.local("around") or "").encode("ascii", "backslashreplace").decode()
+        assert around == "{'\\ud83d': 'a\\ud83d', map: Map(1) {'\\ud83d' => Symbol(\\ud83d)}}"
+        values = (await dbg.eval("cut", "let it = cut; it + 1", "await Promise.resolve(cut)")).values
+        assert [each.value for each in values] == ["'\\ud83d'", "'\\ud83d1'", "'\\ud83d'"]
+        assert (await dbg.eval("cut", safe=True)).values[0].value == "'\\ud83d'"
+        assert (await dbg.set("cut", "cut + 'x'")).values[0].value == "'\\ud83dx'"
+        assert stopped(await dbg.state()).local("cut") == "'\\ud83dx'"
+        stop = stopped(await dbg.continue_())
+        assert stop.exception is not None
+        assert (place(stop), ascii(stop.exception.message)) == (("look", 5), r"'bad \ud83dx'")

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ...errors import EvalFailed
+from ...model import exact
 from ...model.backend import Bounds
 from ...model.values import Value, Values
 from .client import Body, CdpClient
@@ -16,7 +17,6 @@ from .conditions import STORE
 
 _CALL = "Runtime.callFunctionOn"
 _DETAILS = "Runtime.getExceptionDetails"
-_encode = msgspec.json.Encoder().encode
 
 
 class Asking:
@@ -80,7 +80,7 @@ def question(expression: str, names: str, *words: Any) -> str:
     The words stand in its text: V8 compiles a script for each argument that is no object.
     """
     named = names.split(", ")
-    told = ",".join(f"{name}={_encode(word).decode()}" for name, word in zip(named, words, strict=False))
+    told = ",".join(f"{name}={exact.encode(word).decode()}" for name, word in zip(named, words, strict=False))
     told = f"const {told};" if words else ""
     return f"function({','.join(named[len(words) :])}){{{told}return {STORE}.{expression}}}"
 
