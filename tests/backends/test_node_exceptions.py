@@ -50,6 +50,40 @@ async def test_a_step_goes_on_past_errors_of_other_classes_in_library_code(tmp_p
         assert place(await dbg.next()) == ("main", 8)
 
 
+OVERTAKEN = """
+const risky = (n) => {
+  if (n) throw new Error('n' + n);
+};
+function main() {
+  let kept;
+  try { risky(1); } catch (e) { kept = e; }
+  try { risky(2); } catch (e) { debugger; }
+}
+process.on('uncaughtException', (e) => {
+  console.log('heard', e.message);
+});
+main();
+risky(3);
+"""
+
+
+@pytest.mark.parametrize("move", ["next", "step", "finish"])
+async def test_a_step_that_an_error_has_overtaken_is_over_and_where_that_is_caught_is_no_stop(
+    tmp_path: Path, move: str
+) -> None:
+    """V8 (of Node 18 to 24) goes on with such a step when it is told to go on, by a pause of no other kind than that of a
+    `debugger` statement."""
+    async with debugged(tmp_path, OVERTAKEN, breaks=["app.js:2"], catch=["raised"]) as (dbg, _):
+        await dbg.unbreak(all=True)
+        seen = [stopped(await getattr(dbg, move)())]
+        seen += [stopped(await dbg.continue_()) for _ in range(3)]
+        told = [(place(each), each.exception.message if each.exception else each.reason) for each in seen]
+        assert told == [
+            (("risky", 2), "n1"), (("risky", 2), "n2"), (("main", 7), "debugger statement"), (("risky", 2), "n3"),
+        ]  # fmt: skip
+        assert exited(await dbg.continue_()).output == "heard n3\n"
+
+
 @pytest.mark.parametrize(("words", "looked_at"), [("node a.js", True), ("npx tsx a.ts", True), ("sh -c true", False)])
 def test_errors_are_looked_at_where_they_are_thrown_behind_a_runner_of_packages_too(
     words: str, looked_at: bool
