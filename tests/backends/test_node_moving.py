@@ -87,6 +87,36 @@ async def test_finish_of_a_recursion_comes_out_of_this_call_with_its_value(tmp_p
         assert (place(out)[0], returned(out)) == ("run", "24")
 
 
+ARROWS = """
+const plus = (n) => n + 1;
+const lines = (n) =>
+  plus(n) + 1;
+const made = (n) => (m) => n + m;
+const later = async (n) => n + 3;
+async function main() {
+  plus(1);
+  lines(1);
+  made(1)(1);
+  await later(1);
+}
+main();
+"""
+
+
+@pytest.mark.parametrize(
+    ("place_of", "value"),
+    [("1:21", "2"), ("3", "3"), ("4:21", "[Function: (anonymous)]"), ("5:28", "Promise { 4 }")],
+)
+async def test_finish_tells_the_value_of_an_arrow_function_that_is_one_expression(
+    tmp_path: Path, place_of: str, value: str
+) -> None:
+    """Its return stands where V8 says that the function ends."""
+    async with debugged(tmp_path, ARROWS, breaks=[f"app.js:{place_of}"]) as (dbg, first):
+        assert where(first) == f"app.js:{place_of.partition(':')[0]}"
+        await dbg.unbreak(all=True)
+        assert returned(await dbg.finish()) == value
+
+
 async def test_finish_of_a_call_that_throws_stops_where_it_is_caught(tmp_path: Path) -> None:
     async with debugged(tmp_path, STEPS, breaks=["thrower"]) as (dbg, _):
         out = await dbg.finish()
