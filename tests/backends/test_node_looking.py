@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import stillframe
 from stillframe.errors import EvalFailed
 
 from .nodes import debugged, exited, place, stopped
+from .npm import newer_node
 
 VALUES = """
 class Point { #hidden = 1; constructor(x) { this.x = x; } get double() { console.log('RAN'); return 2; } }
@@ -444,6 +446,45 @@ async def test_what_was_set_or_evaluated_is_what_the_variables_are_told_to_be_fr
         block = {each.name: each.value for each in (await dbg.expand(innermost.ref)).values}
         assert block["hidden"] == "'changed'"
         assert exited(await dbg.continue_()).output == "73outer one\n", "the one that was hidden is as it was"
+
+
+HOT = """
+function parse(rows) {
+  const config = { strict: true }, name = 'rows';
+  let total = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i], half = row / 2;
+    total += half;
+    if (row === 299999) fail(row);
+  }
+  return total;
+}
+const fail = (row) => { throw new RangeError('bad ' + row); };
+const { isMainThread, Worker } = require('worker_threads');
+if (isMainThread && process.argv[2]) new Worker(__filename);
+else parse(Array.from({ length: 300000 }, (_, i) => i));
+"""
+
+
+@pytest.mark.parametrize("args", [(), ("worker",)])
+@pytest.mark.parametrize("newer", [False, True])
+async def test_variables_of_code_that_v8_has_optimised_are_told_as_what_they_are(
+    tmp_path: Path, newer: bool, args: tuple[str, ...]
+) -> None:
+    """V8 forgets those that the lines ahead do not use, and then tells `undefined`, or leaves them out."""
+    (tmp_path / "app.js").write_text(HOT.lstrip())
+    node = str(newer_node()) if newer else "node"
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=(node, "app.js", *args), catch=["raised"]))
+        assert (stop.exception and stop.exception.type, place(stop)) == ("RangeError", ("fail", 11))
+        assert (await dbg.frame("up")).frame.function == "parse"
+        told = {each.name: each.value for each in (await dbg.locals()).values}
+        del told["rows"]
+        assert told == {
+            "config": "{strict: true}", "name": "'rows'", "total": "22499925000", "i": "299999", "row": "299999",
+            "half": "149999.5",
+        }  # fmt: skip
+        assert [each.value for each in (await dbg.eval("name", "half")).values] == ["'rows'", "149999.5"]
 
 
 HALVES = """
