@@ -9,6 +9,7 @@ import pytest
 
 from stillframe.adapters import understand
 from stillframe.adapters.leaving import misjudges_errors
+from stillframe.errors import NotFound
 from stillframe.model.plans import Plan
 
 from .nodes import debugged, exited, place, stopped, where
@@ -48,6 +49,31 @@ async def test_a_step_goes_on_past_errors_of_other_classes_in_library_code(tmp_p
     async with debugged(tmp_path, FILES, breaks=["app.js:4"], catch=["NearError"]) as (dbg, _):
         assert place(await dbg.next()) == ("main", 6)
         assert place(await dbg.next()) == ("main", 8)
+
+
+LISTENER = """
+const target = new EventTarget();
+target.addEventListener('far', () => {
+  const why = 'too far';
+  throw new Error(why);
+});
+target.dispatchEvent(new Event('far'));
+"""
+
+
+async def test_calls_of_which_only_the_places_are_known_have_no_variables_of_others(tmp_path: Path) -> None:
+    """What Node itself catches, to throw it once more later, is held then, unless it is asked for where it is thrown."""
+    async with debugged(tmp_path, LISTENER) as (dbg, first):
+        stop = stopped(first)
+        assert (where(stop), stop.locals) == ("app.js:4", ())
+        frames = (await dbg.stack()).frames
+        assert [(each.file, each.line) for each in frames if each.kind == "user"] == [("app.js", 4), ("app.js", 6)]
+        with pytest.raises(NotFound, match="of f0 only the place is known: no call is held there"):
+            await dbg.locals()
+        with pytest.raises(NotFound, match="there is no frame f99"):
+            await dbg.frame("f99")
+    async with debugged(tmp_path, LISTENER, catch=["raised"]) as (_, first):
+        assert (where(first), stopped(first).local("why")) == ("app.js:4", "'too far'")
 
 
 OVERTAKEN = """
