@@ -136,7 +136,7 @@ class Mover:
         held = self._evidence.need_held()
         if self._evidence.lost_error is not None:
             raise WrongState("the calls that threw it are gone: none is left to return from")
-        if not await self._wording.begins(held, "return"):
+        if not await self._wording.is_returning(held):
             raise WrongState("the program is not at the return of a function; go to its `return` line first")
         arrived: asyncio.Future[Held] = asyncio.get_running_loop().create_future()
         self._arrival = (held.depth, arrived)
