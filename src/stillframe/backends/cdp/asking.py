@@ -79,7 +79,7 @@ class Question:
     from then on, since V8 compiles a question each time that it is put."""
 
     def __init__(self, number: int, words: Sequence[Any]) -> None:
-        told = ",".join(_encode(each).decode() for each in (number, *words))
+        told = ",".join(exact.encode(each).decode() for each in (number, *words))
         ask = f"return {STORE}.again({number},self===globalThis?null:self,scopes)"
         self._whole = f"function(self,...scopes){{{STORE}.learn({told});{ask}}}"
         self._short = f"function(self,...scopes){{{ask}}}"
