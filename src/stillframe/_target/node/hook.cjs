@@ -18,7 +18,7 @@
   const MEETING = Symbol.for('stillframe.meeting'); // where the debugger tells a worker of the FIFO
 
   // A module that nobody asked for costs its loading, and once more when the debugger is told of all that is loaded: so none
-  // is loaded here.
+  // is loaded here, but where Node leaves no other way.
   function come_up() {
     const isMainThread = !process.chdir.disabled; // so Node 18 to 24 marks what a worker cannot do
     const fifo = isMainThread ? process.env.STILLFRAME_NODE : globalThis[MEETING];
