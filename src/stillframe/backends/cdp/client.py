@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from ...errors import AdapterDied, AdapterUnresponsive, EvalFailed, StillframeError
+from ...model import exact
 from ...transport.websocket import Messages
 from .calls import Body as Body
 from .calls import decode
@@ -110,7 +111,11 @@ class CdpClient:
     def _numbered(self, method: str, params: Mapping[str, Any] | None, answer: asyncio.Future[Body] | None) -> bytes:
         self._number += 1
         self._waiting[self._number] = (method, answer)
-        return _encode({"id": self._number, "method": method, "params": params or {}})
+        message = {"id": self._number, "method": method, "params": params or {}}
+        try:
+            return _encode(message)
+        except UnicodeEncodeError:  # half a surrogate pair, of a text of the program's that goes back to it
+            return exact.encode(message)
 
     def awaits_only(self, method: str) -> bool:
         """Whether answers are waited for, and to nothing else than such requests."""
