@@ -452,6 +452,21 @@ def test_a_foreign_file_is_refused_by_name_and_left_as_it_is(tmp_path: Path) -> 
         schema.open_for_writing(path)
 
 
+async def test_a_damaged_record_is_named_and_debugging_goes_on(record: Record, tmp_path: Path) -> None:
+    await record.begin(facts(tmp_path), None).stop(stop_at(), LINES)
+    await record.close()
+    with record.path.open("r+b") as file:  # all but the first page, which says what the file is
+        file.seek(4096)
+        file.write(b"\xa5" * (record.path.stat().st_size - 4096))
+    before = record.path.read_bytes()
+    async with opened(record.path.parent) as again:
+        (note,) = await again.begin(facts(tmp_path), None).stop(stop_at(), LINES)
+        assert note.startswith("recording is paused: ")
+        with pytest.raises(Unsupported, match=r"is damaged: .*; move it away to begin a new one"):
+            await all_hits(again, tmp_path)
+    assert record.path.read_bytes() == before
+
+
 async def test_a_record_of_a_newer_version_is_refused_by_name_and_debugging_goes_on(tmp_path: Path) -> None:
     path = schema.path_in(tmp_path)
     schema.open_for_writing(path).close()
@@ -465,6 +480,22 @@ async def test_a_record_of_a_newer_version_is_refused_by_name_and_debugging_goes
         with pytest.raises(Unsupported, match="newer Stillframe"):
             await all_hits(record, tmp_path)
     assert path.read_bytes() == before
+
+
+async def test_a_record_that_becomes_a_newer_ones_while_it_is_open_is_written_no_more(
+    record: Record, tmp_path: Path
+) -> None:
+    tape = record.begin(facts(tmp_path), None)
+    assert await tape.stop(stop_at(i=1), LINES) == ()
+    newer = sqlite3.connect(record.path)
+    newer.execute(f"PRAGMA user_version={schema.NEWEST + 1}")
+    (note,) = await tape.stop(stop_at(i=2), LINES)
+    assert "written by a newer Stillframe" in note
+    assert newer.execute("SELECT max(number) FROM hit").fetchone() == (1,)
+    newer.execute(f"PRAGMA user_version={schema.NEWEST}")
+    newer.close()
+    (note,) = await tape.stop(stop_at(i=3), LINES)
+    assert note.startswith("recording goes on") and await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
 
 
 OLD = {int(path.stem.rpartition("-")[2]): path for path in Path(__file__).parent.glob("old/version-*.sql")}

@@ -791,11 +791,20 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
             "is of format 9, made by a newer Stillframe",
         ),
         "binary.jsonl": ("\x00\x01\x02", "is no line of an export"),
+        "fate.jsonl": (
+            sealed(each.replace('"requested":{', '"asked":{') for each in lines),
+            "tells of what is no breakpoint: Object missing required field `requested`",
+        ),
+        "state.jsonl": (
+            sealed(each.replace('"state":"bound"', f'"state":"{"b" * 9000}"') for each in lines),
+            "tells of what is no breakpoint: Invalid enum value 'bbb",
+        ),
     }
     before = everything_recorded()
     for name, (text, why) in bad.items():
         there.file(name, text)
-        assert why in there.fails("import", name, code=2, error="usage"), name
+        said = there.fails("import", name, code=2, error="usage")
+        assert why in said and len(said) < 500, name
     assert everything_recorded() == before
     os.mkfifo(there.here / "pipe.jsonl")
     there.fails("import", "pipe.jsonl", code=2, error="usage")
@@ -927,9 +936,27 @@ def test_a_full_disk_pauses_recording_visibly_and_debugging_goes_on(user: User) 
     assert user.ok("eval", "i") == "i = 3\n"
     assert user.json("crash", "-c", "1/0")["unrecorded"] == "paused"
     user.ok("continue")
+    user.ok("continue")
+    assert len(user.json("hits")["hits"]) == 1
+    # Every answer says that more was seen than it knows of; none takes the last that is written for the last there was.
+    (said,) = (note.partition(";")[0] for note in held["notes"] if note.startswith("recording is paused: "))
+    gap = f"{said}; what was seen since is not in this"
+    for words in (
+        ("hits",), ("hit-trend", "loop.py:4", "i"), ("hit-diff", "h1", "h1"), ("cross", "<module>"),
+        ("events", "--since", "0"), ("export", "run.jsonl"), ("locals", "--hit", "h1"), ("stack", "--hit", "h1"),
+    ):  # fmt: skip
+        assert gap in user.ok(*words), words
+    for words in (("hit-diff", "h1", "h2"), ("locals", "--hit", "h2"), ("diff", "loop", "r2"), ("hits", "loop.py:3")):
+        assert gap in user.fails(*words, code=1, error="not_found"), words
+    user.ok("stop")
+    assert f"r1.h1, the last stop that is written; {gap}" in user.ok("locals")
+    assert gap in user.ok("replay", "loop")
+    user.ok("stop")
+    user.ok("launch", "loop.py", "--break", "loop.py:4", "--name", "next")
     resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
     assert any(note.startswith("recording goes on") for note in user.json("continue")["notes"])
-    assert [each["hit"] for each in user.json("hits")["hits"]] == ["h1", "h2", "h3", "h4", "h5", "h6"]
+    assert [each["hit"] for each in user.json("hits", "--run", "loop")["hits"]] == ["h1", "h2", "h3", "h4", "h5", "h6"]
+    assert "recording is paused" not in user.ok("events", "--since", "0") + user.ok("locals", "--hit", "r1.h6")
 
 
 @pytest.fixture
