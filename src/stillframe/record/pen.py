@@ -277,8 +277,7 @@ class Pen:
             self.connection.execute(
                 "INSERT INTO value(id, type, text, number, total, rest) VALUES(?,?,?,?,?,?)", (made, *value_row(safe))
             )
-            mark = f"{safe.name}\x1f{safe.type}\x1f{same_everywhere(safe.value)}"
-            known = self._values[key] = (self.name(clean(safe.name[:TEXT])), made, mark)
+            known = self._values[key] = (self.name(clean(safe.name[:TEXT])), made, _mark(safe))
         return known
 
     # Output
@@ -306,6 +305,16 @@ class Pen:
             "INSERT INTO event(time, run, root, kind, ref, text) VALUES(?,?,?,?,?,?)",
             (time, run, root, kind, ref, clean(text[:TEXT])),
         )
+
+
+def _mark(value: Value) -> str:
+    """What equal values have alike; of one whose text is cut also how much there is, and the parts that were told beside it."""
+    mark = f"{value.name}\x1f{value.type}\x1f{same_everywhere(value.value)}"
+    if value.type and value.total is not None and "…" in value.value:
+        mark += f"\x1f{value.total}"
+    if value.children:
+        mark += f"\x1f{same_everywhere(exact.encode(value.children).decode())}"
+    return mark
 
 
 def source_text(lines: Sequence[str]) -> bytes:
