@@ -864,6 +864,41 @@ def test_the_page_of_an_export_shows_everything_in_a_real_browser_and_runs_nothi
     assert "http" not in (user.here / "page.html").read_text().replace("http-equiv", "")
 
 
+def test_the_page_tells_the_hits_of_several_processes_apart_and_says_what_is_not_on_it(
+    user: User, rendered: Callable[[str], str]
+) -> None:
+    user.file(
+        "app.py",
+        "import subprocess, sys\n"
+        "def deep(n, turn):\n    if n:\n        return deep(n - 1, turn)\n    return turn\n"
+        "if len(sys.argv) > 1:\n    deep(1, 'child')\nelse:\n"
+        "    for turn in range(2):\n        deep(60, turn)\n        print('x' * 60_000)\n"
+        "    subprocess.run([sys.executable, 'app.py', 'child'])\n"
+        "    globals().update({f'v{n}': n for n in range(300)})\n    last = 1\n",
+    )
+    user.ok("launch", "app.py", "--break", "app.py:5", "--break", "app.py:14")
+    while "exited" not in user.ok("continue"):
+        pass
+    assert "exported r1, r2 with 4 hits" in user.ok("export", "page.html")
+
+    def view(hit: str) -> str:
+        return rendered(f"{(user.here / 'page.html').as_uri()}#{hit}").partition('id="view"')[2]
+
+    child = view("r2.h1")
+    assert "<h2>r2.h1 of app.1 breakpoint at app.py:5 in deep</h2>" in child and ">'child'<" in child
+    assert 'class="changed"' not in child, "the hit before it is another process's"
+    second = view("h2")
+    assert "<h2>h2 of app breakpoint at app.py:5 in deep</h2>" in second and 'class="changed">1<' in second
+    assert "<h2>Stack (20 of 62 recorded)</h2>" in second
+    assert "<h2>Output of the run (100,000 of 120,002 bytes, its end)</h2>" in second
+    assert re.search("<h2>Locals [(][0-9]+ of 30[0-9] recorded[)]</h2>", view("h3"))
+    shown = rendered((user.here / "page.html").as_uri())
+    ticks = re.findall('<i title="([^ ]+) [^>]* style="left: ([0-9.]+)%', shown)
+    assert [name for name, _ in ticks] == ["h1", "h2", "r2.h1", "h3"]
+    places = [float(place) for _, place in ticks]
+    assert places == sorted(places) and (places[0], places[-1]) == (0, 99), "a line of the time that it took"
+
+
 MEASURED = """<script>
 const rects = (cell) => { const all = document.createRange(); all.selectNodeContents(cell); return all.getClientRects().length; };
 const cells = [...document.querySelectorAll('td:first-child')];
