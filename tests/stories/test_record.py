@@ -24,7 +24,7 @@ from stillframe.adapters.finding import find, tools_directory
 from stillframe.adapters.ruby import RUBY as RUBY_TOOL
 
 from ..interpreters import INTERPRETERS
-from .conftest import User, eventually, gone
+from .conftest import CLIENT, User, eventually, gone
 
 pytestmark = pytest.mark.own_daemon
 
@@ -995,43 +995,58 @@ def test_a_full_disk_pauses_recording_visibly_and_debugging_goes_on(user: User) 
 
 
 @pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """A file system of a megabyte where the record goes."""
+def small_disk(tmp_path: Path) -> Iterator[tuple[Path, User]]:
+    """A user whose record goes to a file system of a megabyte, and where that is found. Nobody else sees it, and it ends with the
+    last process there; whoever is not root is root of a namespace of its own, if there may be one."""
     home = Path(os.environ["XDG_STATE_HOME"])
     home.mkdir(parents=True, exist_ok=True)
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "stillframe-test", str(home)], capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
+    apart, enter = (["--mount"], ["--mount"])
+    if os.geteuid() != 0:
+        apart, enter = ["--mount", "--user", "--map-root-user"], ["--mount", "--user", "--preserve-credentials"]
+    mount = 'mount -t tmpfs -o size=1m,mode=0700 stillframe-test "$0" && echo mounted && exec cat'
+    holder = subprocess.Popen(
+        ["unshare", *apart, "sh", "-c", mount, str(home)],
+        cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert holder.stdin is not None and holder.stdout is not None
     try:
-        yield home
-    finally:  # the daemon still has its log open there
-        subprocess.run(["umount", "--lazy", str(home)], check=True)
+        if holder.stdout.readline() != b"mounted\n":
+            pytest.skip(f"no file system can be mounted here: {holder.communicate()[1].decode().strip()}")
+        made = User(tmp_path, ["nsenter", f"--target={holder.pid}", *enter, "--wd", *CLIENT])
+        yield Path(f"/proc/{holder.pid}/root{home}"), made
+        made.says("daemon", "stop")
+    finally:
+        holder.communicate()
 
 
 def test_a_disk_without_room_pauses_recording_and_every_stop_is_there_once_it_has_some(
-    small_disk: Path, user: User
+    small_disk: tuple[Path, User],
 ) -> None:
+    disk, user = small_disk
     user.file("loop.py", "rows = []\nfor i in range(400):\n    text = str(i) * 400\n    rows.append(text)\n")
     user.ok("launch", "loop.py", "--break", "loop.py:4")
-    filler = small_disk / "filler"
+    filler = disk / "filler"
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
         while file.write(b"x" * 4096):
             pass
-    assert shutil.disk_usage(small_disk).free == 0
+    assert shutil.disk_usage(disk).free == 0
     held = user.json("continue", "--count", "3")
     assert any(note.startswith("recording is paused: ") and "full" in note for note in held["notes"]), held["notes"]
     assert "recording is paused" in user.ok("history")
     assert (user.ok("eval", "i"), user.json("next")["frame"]["line"]) == ("i = 3\n", 2)
+    for words in (("save", "kept"), ("export", f"{os.environ['XDG_STATE_HOME']}/run.jsonl")):
+        user.fails(*words, code=8, error="store_full")
     filler.unlink()
     assert any(note.startswith("recording goes on") for note in user.json("continue")["notes"])
     found = user.json("hits")["hits"]
     assert [each["hit"] for each in found] == ["h1", "h2", "h3", "h4", "h5", "h6"]
     told = [value["value"] for each in found for value in each["locals"] if value["name"] == "i"]
     assert told == ["0", "1", "2", "3", "3", "4"], "with what was seen while nothing could be written"
-    with contextlib.closing(sqlite3.connect(f"file:{small_disk}/stillframe/record.sqlite?mode=ro", uri=True)) as record:
+    user.ok("daemon", "stop")
+    shutil.copy(disk / "stillframe" / "record.sqlite", user.here)  # SQLite does not follow the way into another's files
+    with contextlib.closing(sqlite3.connect(user.here / "record.sqlite")) as record:
         assert record.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert record.execute("SELECT max(number) FROM hit").fetchone() == (6,)
 
 
 def test_a_home_that_takes_nothing_pauses_recording_visibly_and_debugging_goes_on(bound_user: User) -> None:
