@@ -27,9 +27,10 @@ from stillframe.ops.keeping import export, import_, prune
 from stillframe.ops.record import events, history
 from stillframe.record import chronicle, disk, finding, hits, reading, schema, scopes
 from stillframe.record.finding import View
+from stillframe.record.jobs import BACKLOG, Settled
 from stillframe.record.pen import Pen
 from stillframe.record.record import Record
-from stillframe.record.writer import QUICK_SECONDS, WAL_BYTES, Settled
+from stillframe.record.writer import QUICK_SECONDS, WAL_BYTES
 from stillframe.registry import Meant
 
 from .conftest import LINES, facts, opened, stop_at
@@ -293,6 +294,37 @@ async def test_a_disk_that_is_full_pauses_recording_and_all_is_there_when_it_has
     await record.change(lambda pen: pen.connection.execute("PRAGMA max_page_count=100000").fetchall())
     await tape.stop(stop_at(i=3), LINES)
     assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
+
+
+async def test_what_waits_for_a_full_disk_is_tried_by_its_oldest_alone_and_then_written_in_order(
+    record: Record, tmp_path: Path
+) -> None:
+    """Or else each stop takes as long as all before it, and the debugging does not go on."""
+    tape = record.begin(facts(tmp_path), None)
+    await tape.stop(stop_at(i=0), LINES)
+    done: list[str] = []
+
+    def fill(pen: Pen) -> None:
+        pen.connection.execute("PRAGMA max_page_count=1").fetchall()
+        pen.connection.set_trace_callback(done.append)
+
+    def make_room(pen: Pen) -> None:
+        pen.connection.set_trace_callback(None)
+        pen.connection.execute("PRAGMA max_page_count=100000").fetchall()
+
+    await record.change(fill)
+    stops = BACKLOG + 200
+    for i in range(1, stops):
+        await tape.stop(stop_at(**{f"v{n}": f"{i * n}" * 50 for n in range(9)}, i=i), LINES)
+    tried = sum(each.startswith("INSERT INTO hit(") for each in done)
+    assert tried < 2 * stops, "one or two a stop, however many wait"
+    await record.change(make_room)
+    (note,) = await tape.stop(stop_at(i=stops), LINES)
+    assert note.startswith("recording goes on")
+    rows = await record.look(lambda c: c.execute("SELECT number, locals != '[]' FROM hit ORDER BY id").fetchall())
+    assert [number for number, _ in rows] == list(range(1, stops + 2))
+    bare = [number for number, has_locals in rows if not has_locals]
+    assert bare and bare == list(range(bare[0], stops + 1 - BACKLOG)), "of the oldest that waited, the bare facts"
 
 
 async def test_a_record_that_is_a_link_is_not_written_through_and_that_is_said(record: Record, tmp_path: Path) -> None:

@@ -15,10 +15,11 @@ from ..errors import Busy, NotFound, StillframeError, StoreFull, Unsupported
 from ..model.recording import BLANK, Operated, RunFacts
 from ..model.recording import Tape as AnyTape
 from . import disk, schema
+from .jobs import Settled
 from .pen import Pen
 from .tape import Called, Tape
 from .upkeep import EVERY_SECONDS, Upkeep
-from .writer import Settled, Told, Writer
+from .writer import Told, Writer
 
 T = TypeVar("T")
 
