@@ -487,9 +487,15 @@ def test_a_foreign_file_is_refused_by_name_and_left_as_it_is(tmp_path: Path) -> 
 async def test_a_damaged_record_is_named_and_debugging_goes_on(record: Record, tmp_path: Path) -> None:
     await record.begin(facts(tmp_path), None).stop(stop_at(), LINES)
     await record.close()
-    with record.path.open("r+b") as file:  # all but the first page, which says what the file is
-        file.seek(4096)
-        file.write(b"\xa5" * (record.path.stat().st_size - 4096))
+    reader = sqlite3.connect(record.path)
+    (size,), (page,) = (
+        reader.execute(asked).fetchone()
+        for asked in ("PRAGMA page_size", "SELECT rootpage FROM sqlite_master WHERE name='run_named'")
+    )
+    reader.close()
+    with record.path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xa5" * size)
     before = record.path.read_bytes()
     async with opened(record.path.parent) as again:
         (note,) = await again.begin(facts(tmp_path), None).stop(stop_at(), LINES)
