@@ -1,12 +1,16 @@
 """Hearing of the program by `sys.monitoring`, from Python 3.12 on: nothing is paid outside of what was asked for."""
 
 import atexit
+import os
 import sys
+import types
 
 from . import sfr_code
 
 _TOOLS = (4, 3, 2, 5)
 _NAME = "stillframe"
+_TAKES = ("free_tool_id", "clear_tool_id", "set_events", "set_local_events", "register_callback")
+"""What takes a tool's place, or its ears: told at once, since a program may end without another word from us."""
 _getframe = sys._getframe
 
 
@@ -19,7 +23,7 @@ class Ears:
 
     def __init__(self, told):
         self.told = told
-        self.monitoring = sys.monitoring
+        self.monitoring = types.SimpleNamespace(**vars(sys.monitoring))  # as it is now: the program finds it minded
         self.events = sys.monitoring.events
         self.tool = next((each for each in _TOOLS if self.monitoring.get_tool(each) is None), None)
         if self.tool is None:
@@ -27,7 +31,20 @@ class Ears:
         self.monitoring.use_tool_id(self.tool, _NAME)
         self.wanted = 0
         self.gone = False
+        for name in _TAKES:
+            if hasattr(sys.monitoring, name):
+                setattr(sys.monitoring, name, self._minded(getattr(sys.monitoring, name)))
         atexit.register(self.look)
+
+    def _minded(self, real):
+        def asked(tool, *rest):
+            if tool == self.tool and not self.gone:
+                frame = _getframe(1)
+                self._taken(" (%s:%d)" % (os.path.basename(frame.f_code.co_filename), frame.f_lineno))
+            return real(tool, *rest)
+
+        asked.__name__ = asked.__qualname__ = real.__name__
+        return asked
 
     def hear(self, event, callback):
         disable = self.monitoring.DISABLE
@@ -56,11 +73,14 @@ class Ears:
     def look(self):
         """Tell at the program's end that nothing was heard of it any more."""
         if not self.gone and not self.is_ours():
-            self.gone = True
-            self.told.lost(
-                "something in the program took the recorder's place among the monitoring tools (%d): what ran afterwards is"
-                " not recorded" % self.tool
-            )  # fmt: skip
+            self._taken("")
+
+    def _taken(self, where):
+        self.gone = True
+        self.told.lost(
+            "something in the program%s took the recorder's place among the monitoring tools (%d): what ran afterwards is"
+            " not recorded" % (where, self.tool)
+        )  # fmt: skip
 
     def fail(self, error):
         if self.gone:

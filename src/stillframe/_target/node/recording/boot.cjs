@@ -49,6 +49,7 @@
       if (found) recorder.take(found);
       return found ? found.text : text;
     };
+    require('./started.cjs').mindStarted(journal);
     require('./moved.cjs').mindTexts();
     mindScripts(made, journal);
     require('./machines.cjs').mindMachines((text, file, columns, type = 'script') => made(text, file, type, columns), recorder);
