@@ -291,6 +291,43 @@ def test_a_tracer_that_takes_the_recorders_place_is_named(user: User) -> None:
     assert any("another tracer (other, other.py:3) took the place of the recorder" in each for each in report["notes"])
 
 
+@pytest.mark.skipif("3.11" not in INTERPRETERS, reason="from 3.12 on there is room for several")
+def test_a_tracer_in_c_that_takes_the_recorders_place_is_named_too(user: User) -> None:
+    user.file(
+        "app.py",
+        "import ctypes, os\ndef f():\n    return 1\nctypes.pythonapi.PyEval_SetTrace(None, None)\nf()\nos._exit(0)\n",
+    )
+    report = trace(user, "3.11", "f", "app.py")
+    assert report["verdict"] == "not recorded", "whether it was called is not known"
+    assert any("(__main__, app.py:4) took the place of the recorder" in each for each in report["notes"])
+
+
+@pytest.mark.skipif("3.13" not in INTERPRETERS, reason="until Python 3.11 there is no room for several")
+def test_a_monitoring_tool_that_holds_its_lock_while_it_asks_for_events_is_not_kept_waiting(user: User) -> None:
+    user.file("app.py", BESIDE)
+    report = trace(user, "3.13", "f", "app.py")
+    assert (report["verdict"], report["end"]["exit_code"]) == ("traced", 0), "as with coverage's core of this kind"
+
+
+BESIDE = """\
+import sys, threading
+
+lock, monitoring = threading.Lock(), sys.monitoring
+
+def started(code, offset):
+    with lock:
+        return monitoring.DISABLE
+
+def f(n):
+    return n + 1
+
+monitoring.use_tool_id(1, "another")
+with lock:
+    monitoring.set_events(1, monitoring.events.PY_START)
+    monitoring.register_callback(1, monitoring.events.PY_START, started)
+    monitoring.register_callback(1, monitoring.events.LINE, None)
+f(1)
+"""
 TAKEN = """\
 import os, sys
 
@@ -307,7 +344,7 @@ for tool in range(6):
             for event in (sys.monitoring.events.PY_START, sys.monitoring.events.LINE):
                 sys.monitoring.register_callback(tool, event, None)
 print(f(1), flush=True)
-os._exit(0)  # so that no word of the end can tell it
+os._exit(0)
 """
 
 
@@ -319,9 +356,7 @@ def test_a_program_that_takes_the_recorders_room_goes_on_as_ever_and_that_is_tol
     report = user.json("trace", "f", *words)
     assert (report["end"]["exit_code"], report["end"]["output"]) == (0, "2\n"), report
     assert report["verdict"] != "never called", "whether it was is not known"
-    line = {"freed": 9, "deafened": 11, "unheard": 14}[how]
-    taken = f"something in the program (taken.py:{line}) took the recorder's place among the monitoring tools ("
-    assert [each.startswith(taken) for each in report["notes"]] == [True], report["notes"]
+    assert any("took the recorder's place among the monitoring tools" in each for each in report["notes"])
 
 
 ALONE = """\

@@ -1,16 +1,12 @@
 """Hearing of the program by `sys.monitoring`, from Python 3.12 on: nothing is paid outside of what was asked for."""
 
 import atexit
-import os
 import sys
-import types
 
 from . import sfr_code
 
 _TOOLS = (4, 3, 2, 5)
 _NAME = "stillframe"
-_TAKES = ("free_tool_id", "clear_tool_id", "set_events", "set_local_events", "register_callback")
-"""What takes a tool's place, or its ears: told at once, since a program may end without another word from us."""
 _getframe = sys._getframe
 
 
@@ -23,7 +19,7 @@ class Ears:
 
     def __init__(self, told):
         self.told = told
-        self.monitoring = types.SimpleNamespace(**vars(sys.monitoring))  # as it is now: the program finds it minded
+        self.monitoring = sys.monitoring
         self.events = sys.monitoring.events
         self.tool = next((each for each in _TOOLS if self.monitoring.get_tool(each) is None), None)
         if self.tool is None:
@@ -31,20 +27,10 @@ class Ears:
         self.monitoring.use_tool_id(self.tool, _NAME)
         self.wanted = 0
         self.gone = False
-        for name in _TAKES:
-            if hasattr(sys.monitoring, name):
-                setattr(sys.monitoring, name, self._minded(getattr(sys.monitoring, name)))
+        self.callbacks = {}
+        self.local = {}
+        told.on_end.append(self.look)
         atexit.register(self.look)
-
-    def _minded(self, real):
-        def asked(tool, *rest):
-            if tool == self.tool and not self.gone:
-                frame = _getframe(1)
-                self._taken(" (%s:%d)" % (os.path.basename(frame.f_code.co_filename), frame.f_lineno))
-            return real(tool, *rest)
-
-        asked.__name__ = asked.__qualname__ = real.__name__
-        return asked
 
     def hear(self, event, callback):
         disable = self.monitoring.DISABLE
@@ -56,7 +42,11 @@ class Ears:
                 self.fail(error)
                 return disable
 
-        self.monitoring.register_callback(self.tool, event, guarded)
+        self.register(event, guarded)
+
+    def register(self, event, callback):
+        self.callbacks[event] = callback
+        self.monitoring.register_callback(self.tool, event, callback)
 
     def want(self, events):
         """Hear these of all code."""
@@ -64,23 +54,28 @@ class Ears:
         self.monitoring.set_events(self.tool, events)
 
     def is_ours(self):
-        """Whether our place is as we left it: any code of the program may free it, or ask for other events there."""
+        """Whether our place is as we left it: any code of the program may free it, ask for other events there, or take our
+        callbacks away. To ask is to put them back."""
+        tool, ask = self.tool, self.monitoring
         try:
-            return (self.monitoring.get_tool(self.tool), self.monitoring.get_events(self.tool)) == (_NAME, self.wanted)
+            if (ask.get_tool(tool), ask.get_events(tool)) != (_NAME, self.wanted):
+                return False
+            if any(ask.get_local_events(tool, code) & events != events for code, events in self.local.values()):
+                return False
+            heard = [ask.register_callback(tool, event, each) is each for event, each in self.callbacks.items()]
+            return all(heard)
         except ValueError:
             return False
 
     def look(self):
-        """Tell at the program's end that nothing was heard of it any more."""
+        """Tell at the program's end that nothing was heard of it any more. Nobody could sooner: what stands before the functions
+        of `sys.monitoring` is code, of which other tools hear while they hold their locks."""
         if not self.gone and not self.is_ours():
-            self._taken("")
-
-    def _taken(self, where):
-        self.gone = True
-        self.told.lost(
-            "something in the program%s took the recorder's place among the monitoring tools (%d): what ran afterwards is"
-            " not recorded" % (where, self.tool)
-        )  # fmt: skip
+            self.gone = True
+            self.told.lost(
+                "something in the program took the recorder's place among the monitoring tools (%d): what ran afterwards is"
+                " not recorded" % self.tool
+            )  # fmt: skip
 
     def fail(self, error):
         if self.gone:
@@ -103,7 +98,6 @@ class TraceEars(Ears):
         self.trace = trace
         self.finder = finder
         self.seen = {}
-        self.local = {}
         trace.listen, trace.unlisten = self.listen, self.unlisten
         events = self.events
         self.alone = events.PY_START | events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
@@ -152,7 +146,7 @@ class TraceEars(Ears):
                 self.fail(error)
                 return disable
 
-        self.monitoring.register_callback(self.tool, self.events.LINE, line)
+        self.register(self.events.LINE, line)
 
     def _want_no_lines(self, code):
         events = self.local[id(code)][1] & ~self.events.LINE
@@ -209,7 +203,7 @@ class ProbeEars(Ears):
                 self.fail(error)
                 return disable
 
-        self.monitoring.register_callback(self.tool, self.events.LINE, line)
+        self.register(self.events.LINE, line)
         self.want(self.events.PY_START)
 
     def arm(self, probe, code, line, entries):
@@ -221,6 +215,7 @@ class ProbeEars(Ears):
                 self.lines[line] = (code, probe, entries, [])
             else:
                 first[-1].append((code, probe, entries))
+            self.local[id(code)] = (code, self.events.LINE)
             self.monitoring.set_local_events(self.tool, code, self.events.LINE)
 
     def further(self, code, frame, found):

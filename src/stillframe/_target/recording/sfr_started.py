@@ -35,18 +35,25 @@ class Started:
         _posixsubprocess.fork_exec = minding
         for name in ("posix_spawn", "posix_spawnp", "execve"):
             if hasattr(os, name):
-                setattr(os, name, self._given(getattr(os, name)))
-        execv = os.execv
+                setattr(os, name, self._given(getattr(os, name), ends=name == "execve"))
+        execv, leave = os.execv, os._exit
 
         def become(path, words):
             self.look([path], words, None)
+            self.told.ending()
             return execv(path, words)
 
-        os.execv = become
+        def end(status):
+            self.told.ending()
+            return leave(status)
 
-    def _given(self, real):
+        os.execv, os._exit = become, end
+
+    def _given(self, real, *, ends):
         def start(path, words, environment, *others, **options):
             self.look([path], words, environment)
+            if ends:
+                self.told.ending()
             return real(path, words, environment, *others, **options)
 
         return start
