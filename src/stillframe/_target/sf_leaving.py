@@ -158,14 +158,17 @@ def _hold_left(frame):
 
 
 def _naming_ends(tell):
-    """pydevd's word of a stop, where one at a return is called so."""
+    """pydevd's word of the end of a step, where one at a return is called so, and what follows is announced."""
 
-    def told(self, *arguments, **options):
-        made = tell(self, *arguments, **options)
+    def told(self, db, thread_id, *arguments, **options):
+        made = tell(self, db, thread_id, *arguments, **options)
         body = (made.as_dict or {}).get("body") or {}  # one of the two says nothing, whichever the client did not want
-        if thread.get_ident() not in _Going.ends or body.get("reason") != "step":
+        if body.get("reason") != "step":
             return made
-        return type(made)(made.id, made.seq, dict(made.as_dict, body=dict(body, reason="return")), is_json=True)
+        reason = "return" if thread.get_ident() in _Going.ends else "step"
+        ours = {"follows": Hooks.ended_step(db, thread_id)}
+        body = dict(body, reason=reason, stillframe=ours)
+        return type(made)(made.id, made.seq, dict(made.as_dict, body=body), is_json=True)
 
     return told
 
@@ -226,9 +229,10 @@ def _left_by_error(left, frame):
 
 
 class Hooks:
-    """Set by `sf_patches`, which knows how events are sent."""
+    """Set by those who know how events are sent, and what is told of a stop."""
 
     say = staticmethod(lambda db, body: None)
+    ended_step = staticmethod(lambda db, thread_id: False)
 
 
 def _left(frame, value):

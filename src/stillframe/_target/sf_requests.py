@@ -13,20 +13,20 @@ from _pydevd_bundle import (
     sf_evaluate,
     sf_frames,
     sf_judging,
+    sf_leaving,
     sf_patches,
     sf_places,
     sf_refusals,
     sf_release,
     sf_threads,
+    sf_tickets,
     sf_values,
     sf_waits,
     sf_watch,
 )
 from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema, register_request
-from _pydevd_bundle.pydevd_comm_constants import CMD_RETURN
 from _pydevd_bundle.pydevd_constants import STATE_SUSPEND
 from _pydevd_bundle.pydevd_filtering import ExcludeFilter
-from _pydevd_bundle.pydevd_net_command import NetCommand
 from _pydevd_bundle.pydevd_process_net_command_json import PyDevJsonCommandProcessor
 from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
 
@@ -55,19 +55,6 @@ class StillframeRequest:
         return {"type": self.type, "command": self.command, "seq": self.seq, "arguments": self.arguments}
 
 
-def _answer(request, body=None, error=None):
-    response = {
-        "type": "response",
-        "request_seq": request.seq,
-        "command": request.command,
-        "success": error is None,
-        "body": body if body is not None else {},
-    }
-    if error is not None:
-        response["message"] = error
-    return NetCommand(CMD_RETURN, 0, response, is_json=True)
-
-
 def _guarded(work, *arguments):
     """(body, error) of a call; our own mistakes are told as `internal`, not lost in the target's stderr."""
     try:
@@ -78,28 +65,6 @@ def _guarded(work, *arguments):
         return None, "usage: %s: %s" % (type(error).__name__, error)
     except Exception as error:  # the client must get an answer to every request
         return None, "internal: %s: %s" % (type(error).__name__, error)
-
-
-class Ticket:
-    """One request that a paused thread is busy with: answered once, by that thread or by the watching one."""
-
-    def __init__(self, db, request):
-        self.db = db
-        self.request = request
-        self.body = {}  # what is known by now; complete enough to be sent once it holds frames
-        self.answered = False
-
-    def answer(self, body=None, error=None):
-        if not self.answered:
-            self.answered = True
-            self.db.writer.add_command(_answer(self.request, body, error))
-
-    def give_up(self):
-        """The thread is stuck in code that cannot be interrupted: send what there is, or say so."""
-        if "locals" in self.body:
-            self.answer(dict(self.body, locals=list(self.body["locals"]), loaded=[]))
-        else:
-            self.answer(error="stuck: the thread is in code of the program that does not return")
 
 
 class Desk:
@@ -114,8 +79,10 @@ class Desk:
         self.busy = {}  # paused thread to the Ticket that it works on
         self.crowd = sf_threads.Crowd()
         self.lookers = sf_threads.Lookers()
+        self.standing = None  # what is to be told of each stop that ends a step, as the arguments of `stop`
         self.at_once = {
             "hello": self.hello,
+            "follow": self.follow,
             "resolve": self.resolve,
             "loaded": self.loaded,
             "modules": self.modules,
@@ -132,16 +99,16 @@ class Desk:
         name = request.arguments.get("call")
         if name in self.at_once:
             body, error = _guarded(self.at_once[name], db, request.arguments)
-            return _answer(request, body, error)
-        ticket = Ticket(db, request)
+            return sf_tickets.answer(request, body, error)
+        ticket = sf_tickets.Ticket(db, request)
         if name in self.on_looker:
             self.lookers.post(db, lambda: ticket.answer(*_guarded(self.on_looker[name], db, request.arguments)))
             return None
         if name not in self.on_thread:
-            return _answer(request, error="unknown: no call %r" % (name,))
+            return sf_tickets.answer(request, error="unknown: no call %r" % (name,))
         thread_id, error = _guarded(self._thread_of, db, request.arguments)
         if error is not None:
-            return _answer(request, error=error)
+            return sf_tickets.answer(request, error=error)
         if _is_held(db, thread_id):
             return self._post(db, ticket, name, thread_id)
         self.lookers.post(db, lambda: self._look(db, ticket, name, thread_id))
@@ -150,10 +117,24 @@ class Desk:
     def _post(self, db, ticket, name, thread_id):
         """Have the paused thread answer; the answer if it cannot."""
         if self._is_stuck((thread_id, True)):
-            return _answer(ticket.request, error=STUCK)
+            return sf_tickets.answer(ticket.request, error=STUCK)
         self.posted.setdefault(thread_id, []).append(ticket)
         db.post_method_as_internal_command(thread_id, self._on_paused_thread, ticket, name, thread_id)
         return None
+
+    def follow(self, db, arguments):
+        """From now on a stop that ends a step is told of in full, right behind the word of it."""
+        self.standing = arguments
+        return {}
+
+    def ended_step(self, db, thread_id):
+        """The current thread is about to say that a step ended here: whether what is seen here will follow. To be asked for it
+        takes a turn of the client's, one of the reader's and one of this thread's, as long as all else of it."""
+        if self.standing is None or self._is_stuck((thread_id, True)):
+            return False
+        ticket = sf_tickets.Unasked(db, BaseSchema._translate_id_to_dap(thread_id), self.standing)
+        self._post(db, ticket, "stop", thread_id)
+        return True
 
     def _is_stuck(self, owner):
         return owner in self.busy and self.busy[owner].answered
@@ -224,6 +205,7 @@ class Desk:
         return {"kind": "ending", "loaded": self.places.ever_named()}
 
     def hello(self, db, arguments):
+        self.standing = None  # of a process that this one was forked from, or of a client that has left
         return {
             "helper": VERSION,
             "python": "%d.%d.%d" % sys.version_info[:3],
@@ -417,4 +399,5 @@ def install(settings, program):
     desk.places.install()
     sf_patches.Quick.gone_on = staticmethod(desk.gone_on)
     sf_patches.Quick.ending = staticmethod(desk.ending)
+    sf_leaving.Hooks.ended_step = staticmethod(desk.ended_step)
     return desk

@@ -10,6 +10,8 @@ import msgspec
 
 from ..errors import BY_CODE, Internal, StillframeError, Try
 from ..registry import OPERATIONS
+from .cli.catalogue import VERBS
+from .cli.link import needs_environment
 from .daemonline import KeptLines, ask
 from .library import caller_here
 from .library_methods import Verbs
@@ -37,15 +39,16 @@ class Connection(Verbs):
             await kept.close()
 
     async def call(self, op: str, args: dict[str, Any], session: str | None) -> Any:
+        given = {name: each for name, each in args.items() if each not in (None, ())}
         request = {
             "op": op,
-            "args": {name: given for name, given in args.items() if given not in (None, ())},
+            "args": given,
             "session": session,
             "json": True,
             "client": self._client,
             "cwd": self._caller.cwd,
             "umask": self._caller.umask,
-            "env": dict(self._caller.env),
+            "env": dict(self._caller.env) if needs_environment(VERBS.get(op, {}), given) else {},
         }
         answer = await (self._kept.ask(request) if self._kept is not None else ask(request))
         reply: dict[str, Any] = json.loads(answer.reply)  # the standard one: odd bytes travel as lone surrogates

@@ -11,6 +11,10 @@ from ..errors import NotFound, Try, Unsupported
 APPLICATION = 0x53464D52
 """`SFMR` in the file's header, so that somebody else's database is never taken for ours."""
 
+PAGE_BYTES = 2048
+"""Of a new record. A stop changes some bytes in each of eight or nine pages, which are written whole: with SQLite's own 4096 that
+takes half as long again, and with 1024 questions about many hits take longer."""
+
 BUSY_SECONDS = 5.0
 """How long a connection waits for another one."""
 
@@ -87,6 +91,7 @@ def open_for_writing(path: Path) -> sqlite3.Connection:
     try:
         check(connection, path)
         if connection.execute("PRAGMA page_count").fetchone()[0] == 0:
+            connection.execute(f"PRAGMA page_size={PAGE_BYTES}")
             connection.execute("PRAGMA auto_vacuum=INCREMENTAL")
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")

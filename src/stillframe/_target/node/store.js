@@ -129,6 +129,17 @@
     return { values: page, total: rows.length };
   }
 
+  // What is asked at every stop in a line is put into words once, and meant by its number from then on: V8 compiles each question anew.
+  const wordings = new Map();
+
+  function learn(number, ...words) {
+    wordings.set(number, words);
+  }
+
+  function again(number, self, scopes) {
+    return locals(...wordings.get(number), self, scopes);
+  }
+
   // Adds to a value whose text is cut its first parts, each in short; gives how many.
   function inside(told, value, most, bounds) {
     if (told.ref === undefined || most <= 0 || typeof value === 'string' || isTypedArray(value)) return 0;
@@ -451,7 +462,7 @@
     load, thrown, uncaught,
     noted: {}, // what further code of ours tells
     at, hits: taken_hits, shown, loading, compiles, defines, writes, hand: inner.hand,
-    locals: asked(locals), names: asked(names), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe), warm,
+    locals: asked(locals), learn, again: asked(again), names: asked(names), scope: asked(scope), expand: asked(expand), result: asked(result), describe: asked(describe), warm,
     clear: () => { kept = new Map(); },
     forget: (id) => (passes.delete(id), counts.delete(id)),
     interest: (now) => { interest = now; },

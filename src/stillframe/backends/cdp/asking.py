@@ -74,6 +74,28 @@ class Asking:
         )
 
 
+class Question:
+    """How the variables of a line are asked for: in whole words at first, which our code in the target keeps, and by their number
+    from then on, since V8 compiles a question each time that it is put."""
+
+    def __init__(self, number: int, words: Sequence[Any]) -> None:
+        told = ",".join(_encode(each).decode() for each in (number, *words))
+        ask = f"return {STORE}.again({number},self===globalThis?null:self,scopes)"
+        self._whole = f"function(self,...scopes){{{STORE}.learn({told});{ask}}}"
+        self._short = f"function(self,...scopes){{{ask}}}"
+        self.is_known = False
+        """The target has answered it, and so knows it."""
+
+    @property
+    def text(self) -> str:
+        return self._short if self.is_known else self._whole
+
+    def answered(self, answer: asyncio.Future[Body]) -> None:
+        self.is_known = (
+            not answer.cancelled() and answer.exception() is None and "exceptionDetails" not in answer.result()
+        )
+
+
 def question(expression: str, names: str, *words: Any) -> str:
     """A function for V8 that runs one of our code; objects are its arguments.
 

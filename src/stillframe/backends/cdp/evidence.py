@@ -13,7 +13,7 @@ import msgspec
 from ...errors import EvalFailed, NotFound, StaleHandle, WrongState
 from ...model.backend import Bounds, Capture
 from ...model.values import ExceptionInfo, Frame, Frames, Module, Modules, Scope, Value, Values
-from .asking import Asking, argument, limits, page_of, question
+from .asking import Asking, Question, argument, limits, page_of, question
 from .bare import bare_locals
 from .client import Body, CdpClient
 from .conditions import STORE
@@ -83,7 +83,7 @@ class Evidence:
         """Somebody did: how the first stop is wanted, nobody has said yet, and to ask in another way is to ask twice."""
         self._names: dict[tuple[str, int, int], list[str]] = {}
         """What the text of a function mentions, by where it begins."""
-        self._questions: dict[Any, str] = {}
+        self._questions: dict[Any, Question] = {}
         """How the variables of a line are asked for: it is come to again and again in a loop."""
         self._rounds: dict[Any, Round] = {}
         """Of each place, whether the names there have their value only later in a round of a loop."""
@@ -236,21 +236,23 @@ class Evidence:
         receiver = call.get("this")
         self_word = argument(receiver) if isinstance(receiver, dict) else {"value": None}
         objects = [self_word, *(argument(scope["object"]) for _, scope in scopes)]
-        return self.asking.put(self._question(call, lines, [kind for kind, _ in scopes], bounds, start, fresh), objects)
+        question = self._question(call, lines, [kind for kind, _ in scopes], bounds, start, fresh)
+        asked = self.asking.put(question.text, objects)
+        if not question.is_known:
+            asked.add_done_callback(question.answered)
+        return asked
 
     def _question(
         self, call: Body, lines: Sequence[str], kinds: list[str], bounds: Bounds, start: int, fresh: bool
-    ) -> str:
+    ) -> Question:
         whole: Body = next((each for each in call.get("scopeChain") or () if each.get("type") == "local"), {})
         key = (position(call), position({"location": whole.get("startLocation")}), *kinds, bounds, start, fresh)
         if key not in self._questions:
             if len(self._questions) > _QUESTIONS:
                 self._questions.clear()
-            self._questions[key] = question(
-                "locals(fresh, kinds, used, mentioned, start, count, bounds, self === globalThis ? null : self, scopes)",
-                "fresh, kinds, used, mentioned, start, count, bounds, self, ...scopes",
-                fresh, kinds, self._used(call), self._mentioned(call, whole, lines, kinds), start, bounds.values, limits(bounds),
-            )  # fmt: skip
+            mentioned, used = self._mentioned(call, whole, lines, kinds), self._used(call)
+            words = (fresh, kinds, used, mentioned, start, bounds.values, limits(bounds))
+            self._questions[key] = Question(len(self._questions), words)
         return self._questions[key]
 
     async def _page(self, frame: str, asked: asyncio.Future[Body], start: int = 0) -> Values:

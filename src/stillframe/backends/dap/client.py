@@ -60,6 +60,7 @@ class DapClient:
         self._decoder = Decoder()
         self._seq = 0
         self._waiting: dict[int, tuple[str, asyncio.Future[Body]]] = {}
+        self._expected: set[asyncio.Future[Body]] = set()
         self.ended: StillframeError | None = None
         self.junk: Counter[str] = Counter()
         """What came that nobody asked for, by kind: ignored, but not forgotten."""
@@ -82,6 +83,16 @@ class DapClient:
             message["arguments"] = arguments
         self._line.write(encode(message))
         return answer
+
+    def expect(self) -> asyncio.Future[Body]:
+        """For what was announced, and comes as an event: whoever hears it sets the result. It fails as an answer would."""
+        expected: asyncio.Future[Body] = asyncio.get_running_loop().create_future()
+        if self.ended:
+            expected.set_exception(self.ended)
+            return expected
+        self._expected.add(expected)
+        expected.add_done_callback(self._expected.discard)
+        return expected
 
     async def request(
         self, command: str, arguments: Mapping[str, Any] | None = None, *, timeout: float | None = None
@@ -199,7 +210,7 @@ class DapClient:
         self.ended = error
         waiting, self._waiting = self._waiting, {}
         self._on_end(error)
-        for _command, answer in waiting.values():
+        for answer in (*(each for _, each in waiting.values()), *self._expected):
             if not answer.done():
                 answer.set_exception(error)
                 answer.exception()

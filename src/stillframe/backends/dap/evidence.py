@@ -87,6 +87,12 @@ class Evidence:
     def look_ahead(self, thread: str, watch: Sequence[str]) -> None:
         """A stop is about to be told; where one request brings all of it, that may go out now."""
 
+    def announced(self, thread: str) -> None:
+        """A stop that is being told brings what is seen there with it, a moment later."""
+
+    def followed(self, thread: str, found: dict[str, Any] | None, error: str | None) -> None:
+        """What was announced has come."""
+
     def forget(self) -> None:
         """The program moves: what was told of its frames holds no longer."""
         self.instruction_pointers.clear()

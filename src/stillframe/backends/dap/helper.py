@@ -89,13 +89,42 @@ class HelperEvidence(Evidence):
         self._ahead: _Ahead | None = None
         self._bounds: Bounds | None = None
         """As somebody wanted them last."""
+        self._standing: tuple[Bounds, tuple[str, ...]] | None = None
+        """What the target was told to tell of each stop that ends a step: with which bounds, and of which files."""
+
+    @property
+    def _is_inside(self) -> bool:
+        """Whether our code is in the very program, and not in its debugger."""
+        return isinstance(self._launch.reach, DialsBack)
 
     def look_ahead(self, thread: str, watch: Sequence[str]) -> None:
         """A stop is about to be told: it is asked for at once, so as to be here when somebody wants it. Only inside the target
         is a stop complete when it is told: lldb 19 still has its own thoughts about it."""
-        if self._bounds is not None and isinstance(self._launch.reach, DialsBack):
+        if self._ahead is not None and self._ahead.thread == thread:
+            return  # it comes by itself
+        if self._bounds is not None and self._is_inside:
             asked = self._ask(thread, self._bounds, watch)
             self._ahead = _Ahead(thread, self._bounds, tuple(watch), asked)
+
+    def announced(self, thread: str) -> None:
+        if self._standing is not None:
+            self._ahead = _Ahead(thread, *self._standing, self._client.expect())
+
+    def followed(self, thread: str, found: Body | None, error: str | None) -> None:
+        ahead = self._ahead
+        if ahead is None or ahead.thread != thread or ahead.asked.done():
+            return  # it was let go meanwhile
+        if found is not None:
+            ahead.asked.set_result(found)
+        else:
+            ahead.asked.set_exception(Refused(self._launch.helper or "", error or "unknown: nothing was told"))
+            ahead.asked.exception()  # seen: nobody may want it
+
+    def _have_told(self, bounds: Bounds, watch: tuple[str, ...]) -> None:
+        """Have stops that end a step told as this one was."""
+        if self._standing != (bounds, watch) and self._is_inside:
+            self._standing = (bounds, watch)
+            self._helper.send("follow", **_wanted(bounds, watch))
 
     def forget(self) -> None:
         super().forget()
@@ -107,10 +136,7 @@ class HelperEvidence(Evidence):
         return Frames(frames=frames[start : start + count], total=total, start=start, thread=thread)
 
     def _ask(self, thread: str, bounds: Bounds, watch: Sequence[str]) -> asyncio.Future[Body]:
-        return self._helper.send(
-            "stop", threadId=wire_id(thread, "thread"), levels=bounds.frames, watch=list(watch), inside=bounds.inside,
-            **_limits(bounds),
-        )  # fmt: skip
+        return self._helper.send("stop", threadId=wire_id(thread, "thread"), **_wanted(bounds, watch))
 
     async def capture(self, thread: str, bounds: Bounds, *, excepted: bool, watch: Sequence[str]) -> Capture:
         ahead, self._ahead, self._bounds = self._ahead, None, bounds
@@ -119,6 +145,7 @@ class HelperEvidence(Evidence):
         else:
             asked = ahead.asked
         body = await self._helper.answer("stop", asked)
+        asyncio.get_running_loop().call_soon(self._have_told, bounds, tuple(watch))
         frames = self._page_of_frames(body, thread, 0, bounds.frames)
         index = translate.number(body.get("at")) or 0
         values = translate.helper_values(translate.items(body, "locals"))
@@ -227,6 +254,10 @@ class HelperEvidence(Evidence):
 
 def _limits(bounds: Bounds) -> dict[str, Any]:
     return {"values": bounds.values, "text": bounds.text, "items": bounds.items, "seconds": bounds.seconds}
+
+
+def _wanted(bounds: Bounds, watch: Sequence[str]) -> dict[str, Any]:
+    return {"levels": bounds.frames, "watch": list(watch), "inside": bounds.inside, **_limits(bounds)}
 
 
 def _page(body: Body, start: int) -> Values:

@@ -147,6 +147,8 @@ class News:
         stop = replace(translate.stopped(body, self._breakpoints.owners(body)), counts=not self._is_doubtful(body))
         if isinstance(ours := body.get(self._launch.helper or ""), dict):
             stop = self._annotated(stop, ours)
+            if ours.get("follows") is True and stop.thread is not None:
+                self._evidence.announced(stop.thread)
         if stop.reason == "watchpoint" and not stop.breakpoints:
             stop = self._watched(stop)
         if stop.reason == "function breakpoint" and self._breakpoints.trusts_functions:
@@ -391,6 +393,9 @@ class News:
             case {"kind": "log", "id": int(number), "text": str(text)}:
                 data = f"{text}\n".encode("utf-8", "surrogatepass")
                 self._told.put(Output("log", data, self._breakpoints.named(number)))
+            case {"kind": "stop", "threadId": int(thread), "stop": found, "error": error}:
+                whole = found if isinstance(found, dict) else None
+                self._evidence.followed(str(thread), whole, translate.text(error))
             case {"kind": "signal", "signal": str(name)}:
                 self._signs.signal = name
             case {"kind": "unstarted", "message": str(message)}:

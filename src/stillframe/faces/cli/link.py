@@ -17,7 +17,7 @@ from .usage import USAGE, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from .rendezvous import Post
 
@@ -123,6 +123,11 @@ class Line:
         found = bytes(self.buffer[:size])
         del self.buffer[:size]
         return found
+
+
+def needs_environment(verb: "Mapping[str, object]", args: "Mapping[str, object]") -> bool:
+    """Whether a call starts something, which is then to have its caller's environment: other requests go without it."""
+    return bool(verb.get("starts") or verb.get("here") or "do" in args)
 
 
 def connect(directory: str, post: "Post" = DAEMON) -> "Line | None":

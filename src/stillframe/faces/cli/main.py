@@ -170,6 +170,8 @@ def way_around(verb: str) -> str:
 
 def request_for(understood: parser.Line, argv: "list[str]") -> "dict[str, Json]":
     """The one line that a call is, as it travels."""
+    from . import link
+
     verb = VERBS[understood.verb]
     request: dict[str, Json] = {
         "v": 1,
@@ -190,7 +192,7 @@ def request_for(understood: parser.Line, argv: "list[str]") -> "dict[str, Json]"
         "argv": [*argv],
         "asks": posix.isatty(0) and posix.isatty(2),
     }
-    if verb.get("starts") or verb.get("here") or "do" in understood.args:
+    if link.needs_environment(verb, understood.args):
         request["env"] = {
             name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
             for name, value in posix.environ.items()

@@ -14,6 +14,7 @@ import msgspec
 from ...errors import Denied, StillframeError, UsageError
 from ...model.counts import counted
 from ..cli.catalogue import VERBS
+from ..cli.link import needs_environment
 from ..cli.shapes import Field
 from ..cli.usage import nearest
 from .groups import WAITS_FOR
@@ -36,7 +37,7 @@ class Order(msgspec.Struct, frozen=True):
 
     @property
     def needs_environment(self) -> bool:
-        return bool(VERBS[self.verb].get("starts") or VERBS[self.verb].get("here") or "do" in self.args)
+        return needs_environment(VERBS[self.verb], self.args)
 
     @property
     def owned(self) -> bool:
