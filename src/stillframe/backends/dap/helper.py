@@ -89,6 +89,8 @@ class HelperEvidence(Evidence):
         self._ahead: _Ahead | None = None
         self._bounds: Bounds | None = None
         """As somebody wanted them last."""
+        self._coming: dict[str, asyncio.Future[Body]] = {}
+        """What was announced of a thread and has not come: whoever wants it may wait for it by then."""
         self._standing: tuple[Bounds, tuple[str, ...]] | None = None
         """What the target was told to tell of each stop that ends a step: with which bounds, and of which files."""
 
@@ -108,17 +110,18 @@ class HelperEvidence(Evidence):
 
     def announced(self, thread: str) -> None:
         if self._standing is not None:
-            self._ahead = _Ahead(thread, *self._standing, self._client.expect())
+            coming = self._coming[thread] = self._client.expect()
+            self._ahead = _Ahead(thread, *self._standing, coming)
 
     def followed(self, thread: str, found: Body | None, error: str | None) -> None:
-        ahead = self._ahead
-        if ahead is None or ahead.thread != thread or ahead.asked.done():
+        coming = self._coming.pop(thread, None)
+        if coming is None or coming.done():
             return  # it was let go meanwhile
         if found is not None:
-            ahead.asked.set_result(found)
+            coming.set_result(found)
         else:
-            ahead.asked.set_exception(Refused(self._launch.helper or "", error or "unknown: nothing was told"))
-            ahead.asked.exception()  # seen: nobody may want it
+            coming.set_exception(Refused(self._launch.helper or "", error or "unknown: nothing was told"))
+            coming.exception()  # seen: nobody may want it
 
     def _have_told(self, bounds: Bounds, watch: tuple[str, ...]) -> None:
         """Have stops that end a step told as this one was."""
