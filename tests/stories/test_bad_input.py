@@ -115,7 +115,9 @@ def test_a_pipe_a_device_and_a_circle_of_links_are_no_files_and_keep_nobody_wait
             assert "it is no plain file" in user.fails(*words, code=1, error="launch_failed")
         user.fails("launch", "app.py", "--break", f'{name}@"x"', code=1, error="not_found")
     assert "symbolic links" in user.fails("launch", "circle.py", code=1, error="launch_failed")
-    assert "it is a pipe" in user.fails("launch", "app.py", "--stdin", "pipe.py", code=1, error="launch_failed")
+    assert "a pipe that nobody writes to" in user.fails(
+        "launch", "app.py", "--stdin", "pipe.py", code=1, error="launch_failed"
+    )
     user.ok("launch", str(app), "--break", "app.py:2")
     for name in ("pipe.py", "zero.py"):
         assert user.ok("break", f"{name}:1").endswith(f"failed at {name}:1: it is no plain file\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 import stat
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 NO_PLAIN_FILE = "it is no plain file"
+_AT_ONCE = 2
+"""SPLICE_F_NONBLOCK."""
 
 
 def opened(path: str | Path) -> BinaryIO:
@@ -30,13 +33,28 @@ def read(path: str | Path) -> bytes:
 
 
 def source_of_input(path: str | Path) -> BinaryIO:
-    """What a program may have for its standard input: a file or a device. OSError for a pipe: nobody may be writing to it."""
+    """What a program may have for its standard input: a file, a device, a pipe. OSError for one that nobody has open to write:
+    a shell would wait for who does, and keep nobody waiting but itself."""
     handle, mode = _at_once(path)
-    if stat.S_ISFIFO(mode):
+    if stat.S_ISFIFO(mode) and not _is_written_to(handle):
         os.close(handle)
-        raise OSError(errno.EINVAL, "it is a pipe; `-` keeps one open for `input`", str(path))
+        raise OSError(errno.EINVAL, "it is a pipe that nobody writes to; `-` keeps one open for `input`", str(path))
     os.set_blocking(handle, True)
     return os.fdopen(handle, "rb", buffering=0)
+
+
+def _is_written_to(pipe: int) -> bool:
+    """Whether somebody has its other end open: a copy of what was written tells, which leaves it there. Linux alone has that."""
+    tee = getattr(ctypes.CDLL(None, use_errno=True), "tee", None)
+    if tee is None:
+        return True
+    reading, writing = os.pipe()
+    try:
+        copied = tee(pipe, writing, 1, _AT_ONCE)
+        return copied > 0 or (copied < 0 and ctypes.get_errno() == errno.EAGAIN)
+    finally:
+        os.close(reading)
+        os.close(writing)
 
 
 def why_out_of_reach(path: str | Path) -> str | None:
