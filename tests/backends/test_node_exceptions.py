@@ -9,6 +9,7 @@ import pytest
 
 from stillframe.adapters import understand
 from stillframe.adapters.leaving import misjudges_errors
+from stillframe.errors import NotFound
 from stillframe.model.plans import Plan
 
 from .nodes import debugged, exited, place, stopped, where
@@ -48,6 +49,65 @@ async def test_a_step_goes_on_past_errors_of_other_classes_in_library_code(tmp_p
     async with debugged(tmp_path, FILES, breaks=["app.js:4"], catch=["NearError"]) as (dbg, _):
         assert place(await dbg.next()) == ("main", 6)
         assert place(await dbg.next()) == ("main", 8)
+
+
+LISTENER = """
+const target = new EventTarget();
+target.addEventListener('far', () => {
+  const why = 'too far';
+  throw new Error(why);
+});
+target.dispatchEvent(new Event('far'));
+"""
+
+
+async def test_calls_of_which_only_the_places_are_known_have_no_variables_of_others(tmp_path: Path) -> None:
+    """What Node itself catches, to throw it once more later, is held then, unless it is asked for where it is thrown."""
+    async with debugged(tmp_path, LISTENER) as (dbg, first):
+        stop = stopped(first)
+        assert (where(stop), stop.locals) == ("app.js:4", ())
+        frames = (await dbg.stack()).frames
+        assert [(each.file, each.line) for each in frames if each.kind == "user"] == [("app.js", 4), ("app.js", 6)]
+        with pytest.raises(NotFound, match="of f0 only the place is known: no call is held there"):
+            await dbg.locals()
+        with pytest.raises(NotFound, match="there is no frame f99"):
+            await dbg.frame("f99")
+    async with debugged(tmp_path, LISTENER, catch=["raised"]) as (_, first):
+        assert (where(first), stopped(first).local("why")) == ("app.js:4", "'too far'")
+
+
+OVERTAKEN = """
+const risky = (n) => {
+  if (n) throw new Error('n' + n);
+};
+function main() {
+  let kept;
+  try { risky(1); } catch (e) { kept = e; }
+  try { risky(2); } catch (e) { debugger; }
+}
+process.on('uncaughtException', (e) => {
+  console.log('heard', e.message);
+});
+main();
+risky(3);
+"""
+
+
+@pytest.mark.parametrize("move", ["next", "step", "finish"])
+async def test_a_step_that_an_error_has_overtaken_is_over_and_where_that_is_caught_is_no_stop(
+    tmp_path: Path, move: str
+) -> None:
+    """V8 (of Node 18 to 24) goes on with such a step when it is told to go on, by a pause of no other kind than that of a
+    `debugger` statement."""
+    async with debugged(tmp_path, OVERTAKEN, breaks=["app.js:2"], catch=["raised"]) as (dbg, _):
+        await dbg.unbreak(all=True)
+        seen = [stopped(await getattr(dbg, move)())]
+        seen += [stopped(await dbg.continue_()) for _ in range(3)]
+        told = [(place(each), each.exception.message if each.exception else each.reason) for each in seen]
+        assert told == [
+            (("risky", 2), "n1"), (("risky", 2), "n2"), (("main", 7), "debugger statement"), (("risky", 2), "n3"),
+        ]  # fmt: skip
+        assert exited(await dbg.continue_()).output == "heard n3\n"
 
 
 @pytest.mark.parametrize(("words", "looked_at"), [("node a.js", True), ("npx tsx a.ts", True), ("sh -c true", False)])

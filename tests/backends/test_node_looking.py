@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+import stillframe
 from stillframe.errors import EvalFailed
 
 from .nodes import debugged, exited, place, stopped
+from .npm import newer_node
 
 VALUES = """
 class Point { #hidden = 1; constructor(x) { this.x = x; } get double() { console.log('RAN'); return 2; } }
@@ -444,3 +446,81 @@ async def test_what_was_set_or_evaluated_is_what_the_variables_are_told_to_be_fr
         block = {each.name: each.value for each in (await dbg.expand(innermost.ref)).values}
         assert block["hidden"] == "'changed'"
         assert exited(await dbg.continue_()).output == "73outer one\n", "the one that was hidden is as it was"
+
+
+HOT = """
+function parse(rows) {
+  const config = { strict: true }, name = 'rows';
+  let total = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i], half = row / 2;
+    total += half;
+    if (row === 299999) fail(row);
+  }
+  return total;
+}
+const fail = (row) => { throw new RangeError('bad ' + row); };
+const { isMainThread, Worker } = require('worker_threads');
+if (isMainThread && process.argv[2]) new Worker(__filename);
+else parse(Array.from({ length: 300000 }, (_, i) => i));
+"""
+
+
+@pytest.mark.parametrize("args", [(), ("worker",)])
+@pytest.mark.parametrize("newer", [False, True])
+async def test_variables_of_code_that_v8_has_optimised_are_told_as_what_they_are(
+    tmp_path: Path, newer: bool, args: tuple[str, ...]
+) -> None:
+    """V8 forgets those that the lines ahead do not use, and then tells `undefined`, or leaves them out."""
+    (tmp_path / "app.js").write_text(HOT.lstrip())
+    node = str(newer_node()) if newer else "node"
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = stopped(await dbg.launch(command=(node, "app.js", *args), catch=["raised"]))
+        assert (stop.exception and stop.exception.type, place(stop)) == ("RangeError", ("fail", 11))
+        assert (await dbg.frame("up")).frame.function == "parse"
+        told = {each.name: each.value for each in (await dbg.locals()).values}
+        del told["rows"]
+        assert told == {
+            "config": "{strict: true}", "name": "'rows'", "total": "22499925000", "i": "299999", "row": "299999",
+            "half": "149999.5",
+        }  # fmt: skip
+        assert [each.value for each in (await dbg.eval("name", "half")).values] == ["'rows'", "149999.5"]
+
+
+HALVES = """
+const half = (text) => text.slice(0, 1);
+function look() {
+  const cut = half('\\u{1F600}');
+  const around = { [cut]: 'a' + cut, map: new Map([[cut, Symbol(cut)]]) };
+  throw new Error('bad ' + cut);
+}
+const { isMainThread, Worker } = require('worker_threads');
+if (isMainThread && process.argv[2]) new Worker(__filename);
+else look();
+"""
+
+
+@pytest.mark.parametrize("args", [(), ("worker",)])
+async def test_text_that_was_cut_within_a_character_is_told_wherever_it_comes_from(
+    tmp_path: Path, args: tuple[str, ...]
+) -> None:
+    """Half a surrogate pair: V8 tells it by an escape that a strict reader of JSON refuses, with the whole message."""
+    async with debugged(tmp_path, HALVES, *args, breaks=["app.js:1", "app.js:3"]) as (dbg, first):
+        assert place(first) == ("<module>", 1)
+        while place(stop := stopped(await dbg.continue_())) != ("look", 3):
+            assert place(stop) == ("<module>", 1)
+        assert place(await dbg.step()) == ("half", 1)
+        stop = stopped(await dbg.finish())
+        assert (place(stop), stop.returned and stop.returned.value) == (("look", 4), "'\\ud83d'")
+        stop = stopped(await dbg.next())
+        assert (place(stop), stop.local("cut")) == (("look", 5), "'\\ud83d'")
+        around = (stop.local("around") or "").encode("ascii", "backslashreplace").decode()
+        assert around == "{'\\ud83d': 'a\\ud83d', map: Map(1) {'\\ud83d' => Symbol(\\ud83d)}}"
+        values = (await dbg.eval("cut", "let it = cut; it + 1", "await Promise.resolve(cut)")).values
+        assert [each.value for each in values] == ["'\\ud83d'", "'\\ud83d1'", "'\\ud83d'"]
+        assert (await dbg.eval("cut", safe=True)).values[0].value == "'\\ud83d'"
+        assert (await dbg.set("cut", "cut + 'x'")).values[0].value == "'\\ud83dx'"
+        assert stopped(await dbg.state()).local("cut") == "'\\ud83dx'"
+        stop = stopped(await dbg.continue_())
+        assert stop.exception is not None
+        assert (place(stop), ascii(stop.exception.message)) == (("look", 5), r"'bad \ud83dx'")

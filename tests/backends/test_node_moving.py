@@ -87,6 +87,81 @@ async def test_finish_of_a_recursion_comes_out_of_this_call_with_its_value(tmp_p
         assert (place(out)[0], returned(out)) == ("run", "24")
 
 
+RETURNS = """
+const f = (n) => n;
+function sum(n) {
+  const base = n * 2;
+  return base + f(1);
+}
+function lines(n) {
+  const base = n * 2;
+  return (
+    base + 1
+  );
+}
+function early(n) {
+  if (!n) return n
+  const next = f(n);
+  const inner = () => { return 1 };
+  return inner() && next;
+}
+console.log(sum(1), lines(1), early(1), f(2));
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "printed"), [("4", "9 3 1 2"), ("9", "3 9 1 2"), ("16", "3 3 9 2"), ("1:18", "9 3 1 2")]
+)
+async def test_another_value_is_returned_from_wherever_in_a_return_v8_is(
+    tmp_path: Path, line: str, printed: str
+) -> None:
+    """It leaves out the beginning of a `return` where the line before has just made what that begins with."""
+    async with debugged(tmp_path, RETURNS, breaks=[f"app.js:{line}"]) as (dbg, first):
+        assert where(first) == f"app.js:{line.partition(':')[0]}"
+        await dbg.unbreak(all=True)
+        changed = (await dbg.set_return("9" if ":" not in line else "7")).values
+        assert [each.value for each in changed] == ["9" if ":" not in line else "7"]
+        assert exited(await dbg.continue_()).output == f"{printed}\n"
+
+
+@pytest.mark.parametrize("line", [13, 14, 15])
+async def test_no_other_line_is_taken_for_a_return(tmp_path: Path, line: int) -> None:
+    async with debugged(tmp_path, RETURNS, breaks=[f"app.js:{line}"]) as (dbg, first):
+        with pytest.raises(WrongState, match="not at the return of a function"):
+            await dbg.set_return("9")
+        assert where(await dbg.state()) == where(first) == f"app.js:{line}"
+
+
+ARROWS = """
+const plus = (n) => n + 1;
+const lines = (n) =>
+  plus(n) + 1;
+const made = (n) => (m) => n + m;
+const later = async (n) => n + 3;
+async function main() {
+  plus(1);
+  lines(1);
+  made(1)(1);
+  await later(1);
+}
+main();
+"""
+
+
+@pytest.mark.parametrize(
+    ("place_of", "value"),
+    [("1:21", "2"), ("3", "3"), ("4:21", "[Function: (anonymous)]"), ("5:28", "Promise { 4 }")],
+)
+async def test_finish_tells_the_value_of_an_arrow_function_that_is_one_expression(
+    tmp_path: Path, place_of: str, value: str
+) -> None:
+    """Its return stands where V8 says that the function ends."""
+    async with debugged(tmp_path, ARROWS, breaks=[f"app.js:{place_of}"]) as (dbg, first):
+        assert where(first) == f"app.js:{place_of.partition(':')[0]}"
+        await dbg.unbreak(all=True)
+        assert returned(await dbg.finish()) == value
+
+
 async def test_finish_of_a_call_that_throws_stops_where_it_is_caught(tmp_path: Path) -> None:
     async with debugged(tmp_path, STEPS, breaks=["thrower"]) as (dbg, _):
         out = await dbg.finish()

@@ -408,3 +408,23 @@ async def test_the_end_tells_the_code_and_the_breakpoints_that_were_never_hit(st
                 await looking
         (note,) = (await dbg.locals()).notes
         assert note.startswith("post mortem, from the record")
+
+
+async def test_what_was_seen_is_asked_of_the_record_through_the_operations(story: Story) -> None:
+    async with story.launched(breaks=["@cost"]) as (dbg, first):
+        second = stopped(await dbg.continue_())
+        seen = [stopped(first), second]
+        found = await dbg.hits()
+        assert [each.hit for each in found.hits] == ["h1", "h2"]
+        assert {each.function for each in found.hits} == {each.frame.function for each in seen if each.frame}
+        assert {each.name for each in found.hits[0].locals} <= {each.name for each in seen[0].locals}
+        assert (await dbg.hit_diff("h1", "h2")).differences
+        assert [each.hit for each in (await dbg.events(since="0", kind=("stop",))).events] == ["h1", "h2"]
+        await dbg.stop()
+        values = await dbg.locals(hit="h1")
+        assert [each.name for each in values.values] == [each.name for each in seen[0].locals]
+        assert values.notes[0].startswith("post mortem, from the record")
+        again = stopped(await dbg.replay(found.run))
+        assert again.frame is not None and again.frame.line == line(first)
+        assert line(await dbg.continue_()) == line(second)
+        await dbg.stop()

@@ -9,6 +9,7 @@ import msgspec
 from stillframe.model.outcomes import Stop
 from stillframe.model.recorded import RunDiff
 from stillframe.model.recording import PROBED, TRACED
+from stillframe.model.values import Value
 from stillframe.record import comparing, finding
 from stillframe.record.finding import View
 from stillframe.record.record import Record
@@ -78,3 +79,40 @@ async def test_hits_that_a_probe_kept_of_many_are_compared_with_those_of_the_sam
     found = await compared(record, tmp_path, "r1", "r2")
     assert found.different == (), "neither the third hit, which is its fifth, nor that there are only five of them"
     assert comparing.SOME in found.notes
+
+
+def cut(name: str, text: str, total: int, *parts: Value) -> Value:
+    return Value(name=name, type="Cart", value=text, total=total, truncated=True, children=parts)
+
+
+async def test_values_that_are_cut_are_compared_by_their_parts_and_their_length_and_no_more_is_claimed(
+    record: Record, tmp_path: Path
+) -> None:
+    def stop(last: int, length: int) -> Stop:
+        deep = Value(name="owner", value="Owner(…)", children=(Value(name="id", value=str(last)),))
+        cart = cut("cart", "Cart(note='…', …)", 3, deep)
+        return msgspec.structs.replace(
+            stop_at(4, n=1), locals=(*stop_at(n=1).locals, cart, cut("text", "'aaa'…", length))
+        )
+
+    for last, length in ((1, 900), (1, 900), (2, 900), (1, 901)):
+        await ran(record, tmp_path, stop(1, 900), stop(last, length))
+    assert (await compared(record, tmp_path, "r1", "r2")).different == ()
+    (part,) = (await compared(record, tmp_path, "r1", "r3")).different
+    assert [(each.name, each.old, each.new) for each in part.differences] == [("cart.owner.id", "1", "2")]
+    assert (part.first, part.handles) == (2, ("r1.h2", "r3.h2"))
+    (longer,) = (await compared(record, tmp_path, "r1", "r4")).different
+    assert [each.name for each in longer.differences] == ["text"]
+    found = await record.look(lambda connection: comparing.two_hits(connection, 1, 6, View(str(tmp_path), "")))
+    assert [each.name for each in found.differences] == ["cart.owner.id"]
+    assert found.notes == ("compared as far as they are recorded, which is not whole: cart, text",)
+
+
+async def test_of_a_hit_with_more_locals_than_are_recorded_none_is_said_to_be_missing(
+    record: Record, tmp_path: Path
+) -> None:
+    few, many = stop_at(4, a=1, b=2), stop_at(4, a=1, c=3)
+    await ran(record, tmp_path, few, msgspec.structs.replace(many, locals_total=50))
+    found = await record.look(lambda connection: comparing.two_hits(connection, 1, 2, View(str(tmp_path), "")))
+    assert [(each.name, each.old, each.new) for each in found.differences] == [("c", None, "3")], "but b may be there"
+    assert found.notes == ("of r1.h2 2 of 50 locals are recorded, and compared",)

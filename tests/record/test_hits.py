@@ -107,3 +107,51 @@ def test_hits_in_a_row_are_told_as_each_by_itself_is(
             missed.append(str(miss.value))
         assert missed[0] == missed[1] and "recorded there: done, " in missed[0]
     connection.close()
+
+
+IDS = ("9007199254740992", "9007199254740993", "18446744073709551615", "9007199254740994n", "-9007199254740993", "3")
+LOSSES = ("inf", "-Infinity", "nan", "1e300", "+Inf", "Decimal('-Infinity')")
+"""Numbers that are no float's, as 64 bits hold them, and those that every other is less or more than."""
+EXACT = {
+    "id == 9007199254740993": [2], "id != 9007199254740993": [1, 3, 4, 5, 6], "id > 9007199254740992": [2, 3, 4],
+    "it.id == 9007199254740993": [2], "it.id <= 9007199254740992": [1, 5, 6], "not it.id > 9007199254740992": [1, 5, 6],
+    "id == 9007199254740994": [4], "id < -9007199254740992": [5], "id == 18446744073709551616": [],
+    "id == it.id": [1, 2, 3, 4, 5, 6], "id < next": [1, 2, 3, 4, 5, 6], "id >= next": [], "it.id != next": [1, 2, 3, 4, 5, 6],
+    "id % 2 == 1": [2, 3, 5, 6], "it.id % 2 == 0": [1, 4], "id in (9007199254740992, 3)": [1, 6],
+    "loss > 5": [1, 4, 5], "loss < 0": [2, 6], "it.loss > 5": [1, 4, 5], "it.loss < 0": [2, 6], "loss > id": [1, 4, 5],
+    "loss == it.loss": [1, 2, 3, 4, 5, 6], "loss > 1e301 and id > 3": [1], "word > id": [], "word == id": [],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("times", [1, 400])
+def test_numbers_are_compared_as_what_they_are_however_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: int
+) -> None:
+    def stop(id: str, loss: str, number: int) -> Stop:
+        frame = Frame(function="total", file="shop.py", line=14, id="f0", module="shop")
+        texts = {"id": id, "loss": loss, "it": f"It(id={id}, loss={loss})", "word": "'x'", "turn": str(number)}
+        texts["next"] = str(int(id.rstrip("n")) + 1)
+        values = tuple(Value(name=name, type="int", value=text) for name, text in texts.items())
+        return Stop(reason="breakpoint", thread="t1", frame=frame, stack=(frame,), locals=values)
+
+    async def write() -> None:
+        record = Record(tmp_path, f"{os.getpid()}:0")
+        tape = record.begin(RunFacts(name="one", root="/p", base="/p"), None)
+        each = [stop(id, loss, turn) for turn in range(times) for id, loss in zip(IDS, LOSSES, strict=True)]
+        await asyncio.gather(*(tape.stop(one, ["line"] * 20, many=True) for one in each))
+        await record.close()
+
+    asyncio.run(write())
+    connection = sqlite3.connect(tmp_path / "record.sqlite")
+    for rows in (stretches.LOOKED_UP, 0):
+        monkeypatch.setattr(stretches, "LOOKED_UP", rows)
+        for condition, wanted in EXACT.items():
+            asked = scopes.scope(connection, finding.run(connection, "/p", "one"), View("/p", "/p"), None, condition)
+            assert sorted({(id - 1) % len(IDS) + 1 for id in asked.ids}) == wanted, (condition, rows)
+            assert len(asked.ids) == times * len(wanted), (condition, rows)
+        every = scopes.scope(connection, finding.run(connection, "/p", "one"), View("/p", "/p"), None, None)
+        for path in ("loss", "it.loss"):
+            trend, points = hits.trend(every, path, "x", drawn=True)
+            assert (trend.numbers, trend.least, len(points)) == (times, 1e300, times), "what is infinite has no height"
+            assert {each.value for each in trend.others} == set(LOSSES) - {"1e300"}
+    connection.close()

@@ -27,9 +27,10 @@ from stillframe.ops.keeping import export, import_, prune
 from stillframe.ops.record import events, history
 from stillframe.record import chronicle, disk, finding, hits, reading, schema, scopes
 from stillframe.record.finding import View
+from stillframe.record.jobs import BACKLOG, Settled
 from stillframe.record.pen import Pen
 from stillframe.record.record import Record
-from stillframe.record.writer import QUICK_SECONDS, WAL_BYTES, Settled
+from stillframe.record.writer import QUICK_SECONDS, WAL_BYTES
 from stillframe.registry import Meant
 
 from .conftest import LINES, facts, opened, stop_at
@@ -295,6 +296,37 @@ async def test_a_disk_that_is_full_pauses_recording_and_all_is_there_when_it_has
     assert await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
 
 
+async def test_what_waits_for_a_full_disk_is_tried_by_its_oldest_alone_and_then_written_in_order(
+    record: Record, tmp_path: Path
+) -> None:
+    """Or else each stop takes as long as all before it, and the debugging does not go on."""
+    tape = record.begin(facts(tmp_path), None)
+    await tape.stop(stop_at(i=0), LINES)
+    done: list[str] = []
+
+    def fill(pen: Pen) -> None:
+        pen.connection.execute("PRAGMA max_page_count=1").fetchall()
+        pen.connection.set_trace_callback(done.append)
+
+    def make_room(pen: Pen) -> None:
+        pen.connection.set_trace_callback(None)
+        pen.connection.execute("PRAGMA max_page_count=100000").fetchall()
+
+    await record.change(fill)
+    stops = BACKLOG + 200
+    for i in range(1, stops):
+        await tape.stop(stop_at(**{f"v{n}": f"{i * n}" * 50 for n in range(9)}, i=i), LINES)
+    tried = sum(each.startswith("INSERT INTO hit(") for each in done)
+    assert tried < 2 * stops, "one or two a stop, however many wait"
+    await record.change(make_room)
+    (note,) = await tape.stop(stop_at(i=stops), LINES)
+    assert note.startswith("recording goes on")
+    rows = await record.look(lambda c: c.execute("SELECT number, locals != '[]' FROM hit ORDER BY id").fetchall())
+    assert [number for number, _ in rows] == list(range(1, stops + 2))
+    bare = [number for number, has_locals in rows if not has_locals]
+    assert bare and bare == list(range(bare[0], stops + 1 - BACKLOG)), "of the oldest that waited, the bare facts"
+
+
 async def test_a_record_that_is_a_link_is_not_written_through_and_that_is_said(record: Record, tmp_path: Path) -> None:
     record.path.parent.mkdir(parents=True)
     record.path.symlink_to(tmp_path / "elsewhere")
@@ -452,6 +484,27 @@ def test_a_foreign_file_is_refused_by_name_and_left_as_it_is(tmp_path: Path) -> 
         schema.open_for_writing(path)
 
 
+async def test_a_damaged_record_is_named_and_debugging_goes_on(record: Record, tmp_path: Path) -> None:
+    await record.begin(facts(tmp_path), None).stop(stop_at(), LINES)
+    await record.close()
+    reader = sqlite3.connect(record.path)
+    (size,), (page,) = (
+        reader.execute(asked).fetchone()
+        for asked in ("PRAGMA page_size", "SELECT rootpage FROM sqlite_master WHERE name='run_named'")
+    )
+    reader.close()
+    with record.path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xa5" * size)
+    before = record.path.read_bytes()
+    async with opened(record.path.parent) as again:
+        (note,) = await again.begin(facts(tmp_path), None).stop(stop_at(), LINES)
+        assert note.startswith("recording is paused: ")
+        with pytest.raises(Unsupported, match=r"is damaged: .*; move it away to begin a new one"):
+            await all_hits(again, tmp_path)
+    assert record.path.read_bytes() == before
+
+
 async def test_a_record_of_a_newer_version_is_refused_by_name_and_debugging_goes_on(tmp_path: Path) -> None:
     path = schema.path_in(tmp_path)
     schema.open_for_writing(path).close()
@@ -465,6 +518,22 @@ async def test_a_record_of_a_newer_version_is_refused_by_name_and_debugging_goes
         with pytest.raises(Unsupported, match="newer Stillframe"):
             await all_hits(record, tmp_path)
     assert path.read_bytes() == before
+
+
+async def test_a_record_that_becomes_a_newer_ones_while_it_is_open_is_written_no_more(
+    record: Record, tmp_path: Path
+) -> None:
+    tape = record.begin(facts(tmp_path), None)
+    assert await tape.stop(stop_at(i=1), LINES) == ()
+    newer = sqlite3.connect(record.path)
+    newer.execute(f"PRAGMA user_version={schema.NEWEST + 1}")
+    (note,) = await tape.stop(stop_at(i=2), LINES)
+    assert "written by a newer Stillframe" in note
+    assert newer.execute("SELECT max(number) FROM hit").fetchone() == (1,)
+    newer.execute(f"PRAGMA user_version={schema.NEWEST}")
+    newer.close()
+    (note,) = await tape.stop(stop_at(i=3), LINES)
+    assert note.startswith("recording goes on") and await all_hits(record, tmp_path) == ["h1", "h2", "h3"]
 
 
 OLD = {int(path.stem.rpartition("-")[2]): path for path in Path(__file__).parent.glob("old/version-*.sql")}

@@ -322,6 +322,10 @@ LAUNCHED: list[tuple[dict[str, Any], dict[str, Any]]] = [
         {"type": "go", "mode": "test", "program": "/src/cart", "args": ["-test.run", "Sum", "-mine", "x"]},
         {"command": ("go", "test", "/src/cart", "-args", "-test.run", "Sum", "-mine", "x"), "adapter": "go"},
     ),
+    (
+        {"type": "gdb", "target": "./x", "arguments": "one 'two three'"},
+        {"kind": "file", "args": ("one", "two three"), "adapter": "gdb"},
+    ),
 ]
 
 
@@ -357,11 +361,24 @@ ATTACHED: list[tuple[dict[str, Any], dict[str, Any]]] = [
     ({"type": "cppdbg", "program": "/bin/x", "coreDumpPath": "/c"}, {"core": "/c", "program": "/bin/x"}),
     ({"type": "cppdbg", "program": "/bin/x", "miDebuggerServerAddress": "h:12"}, {"host": "h", "port": 12}),
     ({"type": "rdbg", "debugPort": "4321"}, {"host": "127.0.0.1", "port": 4321}),
+    # What editors write as a launch, and which starts nothing
+    (
+        {"type": "cppdbg", "request": "launch", "program": "/bin/x", "coreDumpPath": "/c"},
+        {"core": "/c", "program": "/bin/x"},
+    ),
+    (
+        {"type": "cppdbg", "request": "launch", "program": "/bin/x", "miDebuggerServerAddress": "h:12"},
+        {"host": "h", "port": 12, "program": "/bin/x"},
+    ),
+    (
+        {"type": "go", "request": "launch", "mode": "core", "program": "/bin/x", "coreFilePath": "/c"},
+        {"core": "/c", "program": "/bin/x", "adapter": "go"},
+    ),
 ]
 
 
 @pytest.mark.parametrize(("given", "wanted"), ATTACHED)
 def test_an_attach_of_each_type_becomes_its_plan(tmp_path: Path, given: dict[str, Any], wanted: dict[str, Any]) -> None:
     found = understood(tmp_path, {"request": "attach", **given})
-    assert isinstance(found.plan, AttachPlan)
+    assert isinstance(found.plan, AttachPlan) and found.notes == ()
     assert {name: getattr(found.plan, name) for name in wanted} == wanted

@@ -125,3 +125,37 @@ async def test_the_brace_that_ends_a_function_is_looked_at_once_its_last_line_ha
     assert [each.count for each in (short, later)] == [1, 1]
     assert always.actual is not None
     assert always.actual.line == 15, "the next line with code, where a return is the last one"
+
+
+CONTEXTS = """\
+const vm = require('vm');
+const filename = __dirname + '/part.js';
+const text = require('fs').readFileSync(filename, 'utf8');
+const told = [];
+const world = () => ({ told });
+new vm.Script(text, { filename }).runInNewContext(world());
+vm.runInNewContext(text, world(), filename);
+vm.runInNewContext(text, world(), { filename });
+const made = vm.createContext(world());
+new vm.Script(text, { filename }).runInContext(made);
+vm.runInContext(text, made, filename);
+vm.compileFunction(text, ['told'], { filename, parsingContext: made })(told);
+const still = vm.createContext(Object.freeze(world()));
+vm.runInContext(`(() => {${text}})()`, still, filename);
+const module_ = new vm.SourceTextModule(text, { identifier: filename, context: made });
+module_.link(() => {}).then(() => module_.evaluate()).then(() => console.log(told.length > 0));
+const same = vm.constants?.DONT_CONTEXTIFY;
+vm.runInNewContext(same ? text.replace('told', 'void 0 ?? []') : text, same ?? world(), filename);
+"""
+
+
+async def test_a_text_of_a_file_is_recorded_in_whichever_context_the_program_runs_it(tmp_path: Path) -> None:
+    (tmp_path / "contexts.js").write_text(CONTEXTS)
+    (tmp_path / "part.js").write_text("var each = (n) => {\n  return n + 1;\n};\ntold.push(each(1));\n")
+    command = ["node", "--experimental-vm-modules", "--no-warnings", "contexts.js"]
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        report = await dbg.probe("part.js:2", expect=["n === 1"], command=command)
+    assert isinstance(report.end, Exited)
+    assert (report.end.exit_code, report.end.output) == (0, "true\n"), "the recorder ends no program"
+    (claim,) = report.places[0].claims
+    assert (report.places[0].count, claim.held) == (9, 9)

@@ -24,7 +24,7 @@ from stillframe.adapters.finding import find, tools_directory
 from stillframe.adapters.ruby import RUBY as RUBY_TOOL
 
 from ..interpreters import INTERPRETERS
-from .conftest import User, eventually, gone
+from .conftest import CLIENT, User, eventually, gone
 
 pytestmark = pytest.mark.own_daemon
 
@@ -791,11 +791,20 @@ def test_an_export_is_taken_in_elsewhere_whole_or_not_at_all(user: User, program
             "is of format 9, made by a newer Stillframe",
         ),
         "binary.jsonl": ("\x00\x01\x02", "is no line of an export"),
+        "fate.jsonl": (
+            sealed(each.replace('"requested":{', '"asked":{') for each in lines),
+            "tells of what is no breakpoint: Object missing required field `requested`",
+        ),
+        "state.jsonl": (
+            sealed(each.replace('"state":"bound"', f'"state":"{"b" * 9000}"') for each in lines),
+            "tells of what is no breakpoint: Invalid enum value 'bbb",
+        ),
     }
     before = everything_recorded()
     for name, (text, why) in bad.items():
         there.file(name, text)
-        assert why in there.fails("import", name, code=2, error="usage"), name
+        said = there.fails("import", name, code=2, error="usage")
+        assert why in said and len(said) < 500, name
     assert everything_recorded() == before
     os.mkfifo(there.here / "pipe.jsonl")
     there.fails("import", "pipe.jsonl", code=2, error="usage")
@@ -853,6 +862,41 @@ def test_the_page_of_an_export_shows_everything_in_a_real_browser_and_runs_nothi
     for text in ("for i in range(3):", "&lt;/script&gt;", "Stack", "Locals"):
         assert text in shown.partition('id="view"')[2], text
     assert "http" not in (user.here / "page.html").read_text().replace("http-equiv", "")
+
+
+def test_the_page_tells_the_hits_of_several_processes_apart_and_says_what_is_not_on_it(
+    user: User, rendered: Callable[[str], str]
+) -> None:
+    user.file(
+        "app.py",
+        "import subprocess, sys\n"
+        "def deep(n, turn):\n    if n:\n        return deep(n - 1, turn)\n    return turn\n"
+        "if len(sys.argv) > 1:\n    deep(1, 'child')\nelse:\n"
+        "    for turn in range(2):\n        deep(60, turn)\n        print('x' * 60_000)\n"
+        "    subprocess.run([sys.executable, 'app.py', 'child'])\n"
+        "    globals().update({f'v{n}': n for n in range(300)})\n    last = 1\n",
+    )
+    user.ok("launch", "app.py", "--break", "app.py:5", "--break", "app.py:14")
+    while "exited" not in user.ok("continue"):
+        pass
+    assert "exported r1, r2 with 4 hits" in user.ok("export", "page.html")
+
+    def view(hit: str) -> str:
+        return rendered(f"{(user.here / 'page.html').as_uri()}#{hit}").partition('id="view"')[2]
+
+    child = view("r2.h1")
+    assert "<h2>r2.h1 of app.1 breakpoint at app.py:5 in deep</h2>" in child and ">'child'<" in child
+    assert 'class="changed"' not in child, "the hit before it is another process's"
+    second = view("h2")
+    assert "<h2>h2 of app breakpoint at app.py:5 in deep</h2>" in second and 'class="changed">1<' in second
+    assert "<h2>Stack (20 of 62 recorded)</h2>" in second
+    assert "<h2>Output of the run (100,000 of 120,002 bytes, its end)</h2>" in second
+    assert re.search("<h2>Locals [(][0-9]+ of 30[0-9] recorded[)]</h2>", view("h3"))
+    shown = rendered((user.here / "page.html").as_uri())
+    ticks = re.findall('<i title="([^ ]+) [^>]* style="left: ([0-9.]+)%', shown)
+    assert [name for name, _ in ticks] == ["h1", "h2", "r2.h1", "h3"]
+    places = [float(place) for _, place in ticks]
+    assert places == sorted(places) and (places[0], places[-1]) == (0, 99), "a line of the time that it took"
 
 
 MEASURED = """<script>
@@ -927,49 +971,82 @@ def test_a_full_disk_pauses_recording_visibly_and_debugging_goes_on(user: User) 
     assert user.ok("eval", "i") == "i = 3\n"
     assert user.json("crash", "-c", "1/0")["unrecorded"] == "paused"
     user.ok("continue")
+    user.ok("continue")
+    assert len(user.json("hits")["hits"]) == 1
+    # Every answer says that more was seen than it knows of; none takes the last that is written for the last there was.
+    (said,) = (note.partition(";")[0] for note in held["notes"] if note.startswith("recording is paused: "))
+    gap = f"{said}; what was seen since is not in this"
+    for words in (
+        ("hits",), ("hit-trend", "loop.py:4", "i"), ("hit-diff", "h1", "h1"), ("cross", "<module>"),
+        ("events", "--since", "0"), ("export", "run.jsonl"), ("locals", "--hit", "h1"), ("stack", "--hit", "h1"),
+    ):  # fmt: skip
+        assert gap in user.ok(*words), words
+    for words in (("hit-diff", "h1", "h2"), ("locals", "--hit", "h2"), ("diff", "loop", "r2"), ("hits", "loop.py:3")):
+        assert gap in user.fails(*words, code=1, error="not_found"), words
+    user.ok("stop")
+    assert f"r1.h1, the last stop that is written; {gap}" in user.ok("locals")
+    assert gap in user.ok("replay", "loop")
+    user.ok("stop")
+    user.ok("launch", "loop.py", "--break", "loop.py:4", "--name", "next")
     resource.prlimit(pid, resource.RLIMIT_FSIZE, limits)
     assert any(note.startswith("recording goes on") for note in user.json("continue")["notes"])
-    assert [each["hit"] for each in user.json("hits")["hits"]] == ["h1", "h2", "h3", "h4", "h5", "h6"]
+    assert [each["hit"] for each in user.json("hits", "--run", "loop")["hits"]] == ["h1", "h2", "h3", "h4", "h5", "h6"]
+    assert "recording is paused" not in user.ok("events", "--since", "0") + user.ok("locals", "--hit", "r1.h6")
 
 
 @pytest.fixture
-def small_disk() -> Iterator[Path]:
-    """A file system of a megabyte where the record goes."""
+def small_disk(tmp_path: Path) -> Iterator[tuple[Path, User]]:
+    """A user whose record goes to a file system of a megabyte, and where that is found. Nobody else sees it, and it ends with the
+    last process there; whoever is not root is root of a namespace of its own, if there may be one."""
     home = Path(os.environ["XDG_STATE_HOME"])
     home.mkdir(parents=True, exist_ok=True)
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m,mode=0700", "stillframe-test", str(home)], capture_output=True
-    )
-    if mounted.returncode:
-        pytest.skip(f"no file system can be mounted here: {mounted.stderr.decode().strip()}")
+    apart, enter = (["--mount"], ["--mount"])
+    if os.geteuid() != 0:
+        apart, enter = ["--mount", "--user", "--map-root-user"], ["--mount", "--user", "--preserve-credentials"]
+    mount = 'mount -t tmpfs -o size=1m,mode=0700 stillframe-test "$0" && echo mounted && exec cat'
+    holder = subprocess.Popen(
+        ["unshare", *apart, "sh", "-c", mount, str(home)],
+        cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    assert holder.stdin is not None and holder.stdout is not None
     try:
-        yield home
-    finally:  # the daemon still has its log open there
-        subprocess.run(["umount", "--lazy", str(home)], check=True)
+        if holder.stdout.readline() != b"mounted\n":
+            pytest.skip(f"no file system can be mounted here: {holder.communicate()[1].decode().strip()}")
+        made = User(tmp_path, ["nsenter", f"--target={holder.pid}", *enter, "--wd", *CLIENT])
+        yield Path(f"/proc/{holder.pid}/root{home}"), made
+        made.says("daemon", "stop")
+    finally:
+        holder.communicate()
 
 
 def test_a_disk_without_room_pauses_recording_and_every_stop_is_there_once_it_has_some(
-    small_disk: Path, user: User
+    small_disk: tuple[Path, User],
 ) -> None:
+    disk, user = small_disk
     user.file("loop.py", "rows = []\nfor i in range(400):\n    text = str(i) * 400\n    rows.append(text)\n")
     user.ok("launch", "loop.py", "--break", "loop.py:4")
-    filler = small_disk / "filler"
+    filler = disk / "filler"
     with contextlib.suppress(OSError), filler.open("wb", buffering=0) as file:
         while file.write(b"x" * 4096):
             pass
-    assert shutil.disk_usage(small_disk).free == 0
+    assert shutil.disk_usage(disk).free == 0
     held = user.json("continue", "--count", "3")
     assert any(note.startswith("recording is paused: ") and "full" in note for note in held["notes"]), held["notes"]
     assert "recording is paused" in user.ok("history")
     assert (user.ok("eval", "i"), user.json("next")["frame"]["line"]) == ("i = 3\n", 2)
+    for words in (("save", "kept"), ("export", f"{os.environ['XDG_STATE_HOME']}/run.jsonl")):
+        user.fails(*words, code=8, error="store_full")
     filler.unlink()
     assert any(note.startswith("recording goes on") for note in user.json("continue")["notes"])
     found = user.json("hits")["hits"]
     assert [each["hit"] for each in found] == ["h1", "h2", "h3", "h4", "h5", "h6"]
     told = [value["value"] for each in found for value in each["locals"] if value["name"] == "i"]
     assert told == ["0", "1", "2", "3", "3", "4"], "with what was seen while nothing could be written"
-    with contextlib.closing(sqlite3.connect(f"file:{small_disk}/stillframe/record.sqlite?mode=ro", uri=True)) as record:
+    user.ok("daemon", "stop")
+    shutil.copy(disk / "stillframe" / "record.sqlite", user.here)  # SQLite does not follow the way into another's files
+    with contextlib.closing(sqlite3.connect(user.here / "record.sqlite")) as record:
         assert record.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert record.execute("SELECT max(number) FROM hit").fetchone() == (6,)
 
 
 def test_a_home_that_takes_nothing_pauses_recording_visibly_and_debugging_goes_on(bound_user: User) -> None:

@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from stillframe.adapters.finding import find
+from stillframe.adapters.gdb import GDB
 from stillframe.adapters.go import GO
 
 from .conftest import User
@@ -201,3 +202,85 @@ def test_a_failing_test_of_go_is_built_and_compared_in_both_revisions(user: User
     assert told["then"] == "green, 1 passed"
     difference = told["difference"]
     assert (difference["file"], difference["line"], difference["hits"]) == ("cart_test.go", 7, [0, 1]), told
+
+
+RATE_RS = """\
+fn rate(code: &str) -> i64 {
+    if code == "TEN" { 10 } else { 0 }
+}
+
+fn total(price: i64, code: &str) -> i64 {
+    price - price * rate(code) / 100
+}
+
+#[test]
+fn takes_ten() {
+    let got = total(100, "TEN");
+    assert_eq!(got, 90);
+}
+"""
+
+
+@pytest.mark.long
+def test_a_failing_test_of_rust_is_built_and_compared_in_both_revisions(user: User) -> None:
+    if shutil.which("cargo") is None or find(GDB.needs[0], os.environ, "/").path is None:
+        pytest.skip("cargo and gdb are not installed")
+    user.file("Cargo.toml", '[package]\nname = "rates"\nversion = "0.1.0"\nedition = "2021"\n')
+    user.file("src/lib.rs", RATE_RS)
+    user.file(".gitignore", "target\nCargo.lock\n")
+    git(user, "init", "-q")
+    git(user, "add", ".")
+    git(user, "commit", "-qm", "good")
+    user.file("src/lib.rs", RATE_RS.replace("10 }", "1 }"))
+    told = user.json("test", "--since", "HEAD", "--timeout", "100")
+    assert told["since"]["then"] == "green, 1 passed"
+    difference = told["since"]["difference"]
+    assert (difference["file"], difference["line"]) == ("src/lib.rs", 12), told
+    assert difference["differences"] == [{"name": "got", "old": "90", "new": "99"}]
+    (frame,) = told["failures"][0]["frames"]
+    assert frame["function"] == "rates::takes_ten", "and not what the attribute makes of it"
+
+
+@pytest.mark.long
+def test_a_program_that_was_built_of_the_present_tree_is_refused(user: User) -> None:
+    user.file("app.c", "int main(void) { return 3; }\n")
+    user.file("src/app.js", "throw new Error('now');\n")
+    user.file(".gitignore", "dist\n")
+    git(user, "init", "-q")
+    git(user, "add", ".")
+    git(user, "commit", "-qm", "one")
+    user.file("dist/app.js", "throw new Error('now');\n")
+    user.file("new.js", "require('./src/app.js');\n")
+    said = "was built from the present tree and is not in HEAD, so that both runs would run the same code"
+    since = ("--since", "HEAD", "--")
+    assert said in user.fails("crash", *since, "node", "dist/app.js", code=1, error="unsupported")
+    assert "no difference in what was looked at" in user.ok("crash", *since, "node", "new.js"), "that one was written"
+    if shutil.which("cc") is not None and find(GDB.needs[0], os.environ, "/").path is not None:
+        subprocess.run(["cc", "-g", "-o", "app", "app.c"], cwd=user.here, check=True)
+        assert said in user.fails("crash", *since, "./app", code=1, error="unsupported")
+        git(user, "add", "-f", "app")
+        git(user, "commit", "-qm", "built")
+        user.file("app.c", "#include <stdlib.h>\nint main(void) { abort(); }\n")
+        subprocess.run(["cc", "-g", "-o", "app", "app.c"], cwd=user.here, check=True)
+        git(user, "commit", "-qam", "aborts")
+        ran = f"the run of it ran {user.here / 'app.c'}, a file of the present tree"
+        assert ran in user.fails("crash", *since, "./app", code=1, error="unsupported"), "by what it says of itself"
+    assert user.json("sessions")["sessions"] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("verb", ["crash", "test"])
+def test_runs_again_and_again_are_compared_with_a_revision_too(user: User, verb: str) -> None:
+    user.file("price.py", "def price(n):\n    return n * 2\n")
+    user.file("test_price.py", "from price import price\n\ndef test_it():\n    got = price(2)\n    assert got == 4\n")
+    user.file("app.py", "from price import price\n\ndef main():\n    got = price(2)\n    assert got == 4\n\nmain()\n")
+    git(user, "init", "-q")
+    git(user, "add", ".")
+    git(user, "commit", "-qm", "one")
+    user.file("price.py", "def price(n):\n    return n * 3\n")
+    words = ("--", "python", "app.py") if verb == "crash" else ("--python", sys.executable)
+    told = user.ok(verb, "--repeat", "2", "--since", "HEAD", *words)
+    assert "failed 2 of 2 runs, one kind of failure; the first was run 1\n" in told
+    assert "\nfirst difference: price.py:2 in price, hit 1: returned 4 -> 6\n" in told, told
+    if verb == "test":
+        assert "\ncalls that made got, returned:\n  price(n=2) = 6 price.py:2\n" in told, "as of a single run"

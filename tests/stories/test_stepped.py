@@ -192,6 +192,9 @@ async def test_claims_are_checked_at_stops_and_said_to_be_so(
     assert (counter.hit, counter.frame and counter.frame.line) == (place.count, line)
     assert note.startswith("each hit was a stop of ")
     assert note.endswith("; at most 1,000 of a place are looked at")
+    alone = await dbg.probe(f"{file}:{line}", eval=[value], command=[file], adapter=adapter.name)
+    assert (alone.places[0].count, alone.places[0].gathered) == (place.count, place.gathered), "of values alone, too"
+    assert alone.notes == (note,)
 
 
 async def test_no_more_than_four_hundred_steps_are_taken_and_that_is_said(

@@ -287,12 +287,49 @@ def test_a_tracer_that_takes_the_recorders_place_is_named(user: User) -> None:
     unheard, heard = user.json("probe", "app.py:3", "app.py:4", *words)["places"]
     assert (unheard["state"], heard["state"], heard["count"]) == ("unbound", "reached", 1)
     assert unheard["message"] == "not recorded: whether it was reached cannot be told (see the note)"
-    assert heard["message"] == "counted as long as the recorder heard of the program (see the note)"
+    assert heard["message"] == "counted as far as the recorder heard of the program (see the note)"
     assert any("another tracer (other, other.py:3) took the place of the recorder" in each for each in report["notes"])
 
 
+@pytest.mark.skipif("3.11" not in INTERPRETERS, reason="from 3.12 on there is room for several")
+def test_a_tracer_in_c_that_takes_the_recorders_place_is_named_too(user: User) -> None:
+    user.file(
+        "app.py",
+        "import ctypes, os\ndef f():\n    return 1\nctypes.pythonapi.PyEval_SetTrace(None, None)\nf()\nos._exit(0)\n",
+    )
+    report = trace(user, "3.11", "f", "app.py")
+    assert report["verdict"] == "not recorded", "whether it was called is not known"
+    assert any("(__main__, app.py:4) took the place of the recorder" in each for each in report["notes"])
+
+
+@pytest.mark.skipif("3.13" not in INTERPRETERS, reason="until Python 3.11 there is no room for several")
+def test_a_monitoring_tool_that_holds_its_lock_while_it_asks_for_events_is_not_kept_waiting(user: User) -> None:
+    user.file("app.py", BESIDE)
+    report = trace(user, "3.13", "f", "app.py")
+    assert (report["verdict"], report["end"]["exit_code"]) == ("traced", 0), "as with coverage's core of this kind"
+
+
+BESIDE = """\
+import sys, threading
+
+lock, monitoring = threading.Lock(), sys.monitoring
+
+def started(code, offset):
+    with lock:
+        return monitoring.DISABLE
+
+def f(n):
+    return n + 1
+
+monitoring.use_tool_id(1, "another")
+with lock:
+    monitoring.set_events(1, monitoring.events.PY_START)
+    monitoring.register_callback(1, monitoring.events.PY_START, started)
+    monitoring.register_callback(1, monitoring.events.LINE, None)
+f(1)
+"""
 TAKEN = """\
-import sys
+import os, sys
 
 def f(n):
     return n + 1
@@ -301,14 +338,18 @@ for tool in range(6):
     if sys.monitoring.get_tool(tool) == "stillframe":
         if sys.argv[1] == "freed":
             sys.monitoring.free_tool_id(tool)
-        else:
+        elif sys.argv[1] == "deafened":
             sys.monitoring.set_events(tool, 0)
-print(f(1))
+        else:
+            for event in (sys.monitoring.events.PY_START, sys.monitoring.events.LINE):
+                sys.monitoring.register_callback(tool, event, None)
+print(f(1), flush=True)
+os._exit(0)
 """
 
 
 @pytest.mark.skipif("3.13" not in INTERPRETERS, reason="until Python 3.11 there is no room for several")
-@pytest.mark.parametrize("how", ["freed", "deafened"])
+@pytest.mark.parametrize("how", ["freed", "deafened", "unheard"])
 def test_a_program_that_takes_the_recorders_room_goes_on_as_ever_and_that_is_told(user: User, how: str) -> None:
     user.file("taken.py", TAKEN)
     words = ("--python", INTERPRETERS["3.13"], "--", "python", "taken.py", how)
@@ -316,6 +357,64 @@ def test_a_program_that_takes_the_recorders_room_goes_on_as_ever_and_that_is_tol
     assert (report["end"]["exit_code"], report["end"]["output"]) == (0, "2\n"), report
     assert report["verdict"] != "never called", "whether it was is not known"
     assert any("took the recorder's place among the monitoring tools" in each for each in report["notes"])
+
+
+ALONE = """\
+import os, subprocess, sys
+
+def f(n):
+    return n + 1
+
+kept = {**os.environ, "PYTHONPATH": "/elsewhere"}
+match sys.argv[1:]:
+    case []:
+        print(f(1))
+    case ["isolated"]:
+        subprocess.run([sys.executable, "-I", __file__])
+    case ["cleaned"]:
+        subprocess.run([sys.executable, __file__], env=kept)
+    case ["spawned"]:
+        os.waitpid(os.posix_spawn(sys.executable, [sys.executable, __file__], kept), 0)
+    case ["other"]:
+        subprocess.run(["true"], env={})
+    case ["became"]:
+        os.execve(sys.executable, [sys.executable, __file__], kept)
+"""
+ALONE_JS = """\
+const { execFileSync, spawn } = require('child_process');
+const { Worker, isMainThread } = require('worker_threads');
+
+function f(n) {
+  return n + 1;
+}
+const kept = { ...process.env, NODE_OPTIONS: '' };
+const how = isMainThread ? process.argv[2] : undefined;
+if (!how) console.log(f(1));
+if (how === 'cleaned') console.log(execFileSync(process.execPath, [__filename], { env: kept }).toString().trim());
+if (how === 'spawned') spawn('node', [__filename], { env: kept, stdio: 'inherit' });
+if (how === 'worker') new Worker(__filename, { env: kept });
+if (how === 'other') execFileSync('true', [], { env: {} });
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("how", ["isolated", "cleaned", "spawned", "became", "js cleaned", "js spawned", "js worker"])
+def test_what_a_program_starts_without_the_recorder_is_told_and_no_word_said_of_what_ran_there(
+    user: User, how: str
+) -> None:
+    user.file("alone.py", ALONE)
+    user.file("alone.js", ALONE_JS)
+    *script, way = how.split()
+    file, line, runner = ("alone.js", 5, "node") if script else ("alone.py", 4, INTERPRETERS.get("3.13", "python3"))
+    report = user.json("trace", "f", "--", runner, file, way)
+    assert (report["verdict"], report["end"]["exit_code"], report["end"]["output"]) == ("not recorded", 0, "2\n")
+    assert ", which the program started, came up without the recorder (" in report["notes"][-1]
+    (place,) = user.json("probe", f"{file}:{line}", "--expect", "n > 0", "--", runner, file, way)["places"]
+    assert (place["state"], place["message"][:12]) == ("unbound", "not recorded"), place
+    if way == "cleaned":
+        assert user.json("trace", "f", "--", runner, file, "other")["verdict"] == "never called", (
+            "that is no Python or Node"
+        )
 
 
 PLAIN = """\

@@ -76,6 +76,9 @@ class Desk:
         self.places = sf_places.Places(program)
         self.included = set()  # library files that breakpoints were asked for in
         self.posted = {}  # thread to the Tickets that wait for it
+        self.forgotten = (
+            None  # the last token that nobody waits for: its ticket may be on its way from one to the other
+        )
         self.busy = {}  # paused thread to the Ticket that it works on
         self.crowd = sf_threads.Crowd()
         self.lookers = sf_threads.Lookers()
@@ -89,6 +92,7 @@ class Desk:
             "release": self.release,
             "classes": self.classes,
             "conditions": self.conditions,
+            "forget": self.forget,
         }
         self.on_looker = {"crowd": self.threads, "waits": self.waits}
         self.on_thread = {"stop": self.stop, "locals": self.locals, "expand": self.expand}
@@ -181,6 +185,7 @@ class Desk:
             if not owner[1]:
                 self.lookers.replace(db)
 
+        ticket.guard = give_up
         self.busy[owner] = ticket
         with sf_watch.when_stuck(give_up):
             body, error = _guarded(self.on_thread[name], db, owner[0], ticket)
@@ -243,6 +248,19 @@ class Desk:
         """Why each of these conditions is no expression of this Python; None of one that is."""
         return {"problems": [sf_evaluate.misread(str(each)) for each in arguments["texts"]]}
 
+    def forget(self, db, arguments):
+        """Whoever asked for an evaluation is gone: it is not begun, or cut off as if its time were up."""
+        self.forgotten = arguments["token"]
+        tickets = list(self.busy.values()) + [each for waiting in self.posted.values() for each in waiting]
+        for ticket in tickets:
+            if ticket.request.arguments.get("token") == arguments["token"]:
+                ticket.unwanted = True
+                if ticket.guard is None:
+                    ticket.answer(error="running: nobody waits for it any more")
+                else:
+                    sf_watch.watchdog().hurry(ticket.guard)
+        return {}
+
     def release(self, db, arguments):
         sf_release.release(db)
         return {}
@@ -292,6 +310,8 @@ class Desk:
         bounds = _bounds(arguments)
         results = []
         for text in arguments["expressions"]:
+            if ticket.unwanted or arguments.get("token", 0) == self.forgotten:
+                break
             outcome = sf_evaluate.evaluate(frame, str(text), limit, bounds)
             results.append(_told(outcome, str(text), stop, bounds))
         return {"results": results}

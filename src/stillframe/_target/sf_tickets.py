@@ -26,6 +26,8 @@ class Ticket:
         self.request = request
         self.body = {}  # what is known by now; complete enough to be sent once it holds frames
         self.answered = False
+        self.unwanted = False  # whoever asked is gone
+        self.guard = None  # what is called when the thread cannot be freed of it
 
     def answer(self, body=None, error=None):
         if not self.answered:

@@ -59,7 +59,7 @@ class _Shift:
         self.shots = 0
         self.excused = False
         self.stuck_after = min(max(round(seconds / AGAIN), GRACE[0]), GRACE[1])
-        self.on_stuck = _on_stuck.get(self.thread)
+        self.on_stuck = self.guard = _on_stuck.get(self.thread)
         self.signalled = False
 
 
@@ -71,6 +71,7 @@ class Watchdog(PyDBDaemonThread):
         self.name = "pydevd.Stillframe"
         self.changed = threading.Condition(threading.Lock())
         self.shifts = []
+        self.hurried = None  # the last that hurry was called with: its shift may be about to begin
 
     def _on_run(self):
         with self.changed:
@@ -102,7 +103,18 @@ class Watchdog(PyDBDaemonThread):
 
     def enter(self, shift):
         with self.changed:
+            if shift.guard is not None and shift.guard is self.hurried:
+                shift.until = time.monotonic()
             self.shifts.append(shift)
+            self.changed.notify()
+
+    def hurry(self, guard):
+        """Have the time be up of whatever this is called for when its thread cannot be freed: nobody wants it any more."""
+        with self.changed:
+            self.hurried = guard
+            for shift in self.shifts:
+                if shift.guard is guard and not shift.over:
+                    shift.until = min(shift.until, time.monotonic())
             self.changed.notify()
 
     def leave(self, shift):

@@ -181,9 +181,15 @@ def _made(fields: Fields, given: Mapping[str, Any], folder: str, caller: Caller)
         known = sorted({*_MAKERS, *(each.name for each in others.all)})
         raise UsageError(f"{fields.name!r} is of type {kind!r}, which is not known here; known are: {', '.join(known)}")
     launch, attach = maker
-    if request == "attach":
+    if request == "attach" or _is_there_already(given):
         return Configured(fields.name, attach(fields, _running(fields, caller)), fields.notes)
     return Configured(fields.name, understand(launch(fields, _program(fields, caller))), fields.notes)
+
+
+def _is_there_already(given: Mapping[str, Any]) -> bool:
+    """Whether a `launch` starts nothing: a core to look at, or a program that runs behind gdbserver. Editors write both so."""
+    is_core = (given.get("type"), given.get("mode")) == ("go", "core")
+    return is_core or bool(given.get("coreDumpPath") or given.get("miDebuggerServerAddress"))
 
 
 def _of_type(some: tuple[DeclaredAdapter, ...], kind: str) -> DeclaredAdapter | None:
@@ -295,7 +301,7 @@ def _go(fields: Fields, plan: Plan) -> Plan:
         words = ("go", "test", *flags, package, *(("-args", *plan.args) if plan.args else ()))
         return replace(plan, kind="command", command=words, program=None, args=(), cwd=package)
     if mode not in ("auto", "debug", "exec"):
-        raise fields.wrong("mode", "auto, debug, test or exec")
+        raise fields.wrong("mode", "auto, debug, test, exec or core")
     return replace(plan, interpreter_flags=flags)
 
 
@@ -307,6 +313,8 @@ def _by_address(fields: Fields, plan: AttachPlan, *names: str) -> AttachPlan:
 
 
 def _go_attach(fields: Fields, plan: AttachPlan) -> AttachPlan:
+    fields.text("mode")
+    plan = replace(plan, core=fields.path("coreFilePath"))
     return replace(_by_address(fields, plan, "go"), sources=fields.sources("substitutePath"))
 
 
@@ -316,6 +324,8 @@ def _go_attach(fields: Fields, plan: AttachPlan) -> AttachPlan:
 def _native(*names: str) -> Callable[[Fields, Plan], Plan]:
     def launch(fields: Fields, plan: Plan) -> Plan:
         wanted = fields.text("MIMode")
+        if not plan.program and (target := fields.path("target")):  # what Native Debug calls it
+            plan = replace(plan, program=target, command=(target, *plan.args))
         plan = replace(_need_program(fields, plan), sources=fields.sources("sourceFileMap", "sourceMap"))
         return replace(plan, adapter=_ours(*((wanted,) if wanted else names)))
 

@@ -18,6 +18,7 @@ from msgspec.structs import replace
 from ..errors import LaunchFailed, Unsupported, UsageError
 from ..model.plans import Plan
 from ..transport.folders import private_folder, remove_folder
+from . import elf
 from .building import run
 
 BORROWED = ("node_modules", ".venv", "venv")
@@ -59,6 +60,27 @@ class Revision(msgspec.Struct, frozen=True):
                 shutil.copy2(file, there)
                 lent.append(str(file.relative_to(self.top)))
         return (f"not there in {self.name}, so the present one was taken: {', '.join(lent)}",) if lent else ()
+
+    async def check_built(self, plan: Plan, env: Mapping[str, str]) -> None:
+        """Refuse a program that this revision does not hold and that was built: it is made of the present sources."""
+        for file in await asyncio.to_thread(self._lacking, plan):
+            if elf.is_elf(file) or await self._is_ignored(file, env):
+                raise Unsupported(
+                    f"--since {self.name}: {file.relative_to(self.top)} was built from the present tree and is not in"
+                    f" {self.name}, so that both runs would run the same code: name its source, or a command that builds it"
+                )
+
+    def _lacking(self, plan: Plan) -> list[Path]:
+        """The files of the present project that are run, and that are not in this revision."""
+        words = filter(None, (plan.program, *plan.command[:1]))
+        files = dict.fromkeys(Path(os.path.normpath(Path(plan.cwd, word))) for word in words)
+        there = {each: self.folder / each.relative_to(self.top) for each in files if self._is_present(each)}
+        return [each for each, other in there.items() if each.is_file() and not other.exists()]
+
+    async def _is_ignored(self, file: Path, env: Mapping[str, str]) -> bool:
+        """Whether git is told to keep a file out, as what a build makes is."""
+        code, _ = await run(["git", "check-ignore", "-q", str(file)], cwd=str(self.top), env=env, apart=True)
+        return code == 0
 
     def moved(self, plan: Plan) -> Plan:
         """The same program there: directory, paths and search paths that lead into the project lead into this one."""

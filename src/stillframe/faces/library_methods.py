@@ -579,8 +579,9 @@ class Verbs(ABC):
     ) -> ProbeReport:
         """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
 
-        With --eval or --expect every hit of the run is counted: distinct values, range, claims held or violated with the first
-        counter-example. Without a command, the file that the first place names is run, else the last command of this project.
+        With --eval or --expect every hit of the run is counted, the first 1,000 of a place where each is a stop: distinct
+        values, range, claims held or violated with the first counter-example. Without a command, the file that the first
+        place names is run, else the last command of this project.
         """
         return cast(
             "ProbeReport",

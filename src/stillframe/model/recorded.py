@@ -167,6 +167,7 @@ class Events(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Give it as --since, and each later event comes once."""
     total: int = 0
     """Events from the cursor on; more than are shown where the page is full."""
+    notes: tuple[str, ...] = ()
 
 
 class PlaceDiff(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -32,13 +32,14 @@ async def _seen(
         )
         id = finding.hit(connection, meant.root, hit, run) if hit else _last(connection, run)
         (row,) = reading.rows(connection, [id])
-        said = _whence(connection, run, row, last=hit is None)
+        said = _whence(connection, run, row, last=hit is None, gap=record.gap)
         return row, reading.stop(connection, row, View(caller.cwd, meant.root)), said
 
     try:
         return await record.look(ask)
-    except NotFound:
+    except NotFound as error:
         if hit is not None:
+            error.message += f"; {record.gap}" if record.gap else ""
             raise
         if session is not None:
             session.need_stopped()
@@ -58,12 +59,13 @@ def _last(connection: sqlite3.Connection, run: Run) -> int:
     return int(found)
 
 
-def _whence(connection: sqlite3.Connection, run: Run, row: reading.Row, *, last: bool) -> str:
+def _whence(connection: sqlite3.Connection, run: Run, row: reading.Row, *, last: bool, gap: str | None) -> str:
     state = finding.info(connection, row.run).state
-    which = f"{row.handle}, its last stop" if last else row.handle
+    which = f"{row.handle}, {'the last stop that is written' if gap else 'its last stop'}" if last else row.handle
+    more = f"; {gap}" if gap else ""
     if state == "live":
-        return f"from the record: r{row.run}.{which}"
-    return f"post mortem, from the record: r{row.run}.{which} ({row.session} {state})"
+        return f"from the record: r{row.run}.{which}{more}"
+    return f"post mortem, from the record: r{row.run}.{which} ({row.session} {state}){more}"
 
 
 def _need_recorded(stop: Stop, said: str, frame: str | None, thread: str | None) -> None:
@@ -172,6 +174,6 @@ async def output(record: Record, meant: Meant, streams: tuple[str, ...], limit: 
         )
 
     try:
-        return await record.look(ask)
+        return await record.ask(ask)
     except NotFound:
         raise _nobody(meant) from None

@@ -51,7 +51,7 @@ _ELLIPSIS = "…"
 _WHOLE = {"str", "bytes", "string"}
 """Kinds that are told apart by themselves, however their text is cut."""
 _UNHEARD = "not recorded: whether it was reached cannot be told (see the note)"
-_HEARD = "counted as long as the recorder heard of the program (see the note)"
+_HEARD = "counted as far as the recorder heard of the program (see the note)"
 _KILLED = "at least: the program was killed, and up to {} hits just before that are not counted"
 
 
@@ -96,7 +96,7 @@ class Told(msgspec.Struct):
     notes: list[str] = msgspec.field(default_factory=list[str])
     names: list[str] = msgspec.field(default_factory=list[str])
     lost: bool = False
-    """The recorder of some process lost its place, or failed, before that ended."""
+    """The recorder of some process lost its place, failed before that ended, or did not come along to one that it started."""
 
     def at(self, place: int) -> PlaceTold:
         return self.places.setdefault(place, PlaceTold())

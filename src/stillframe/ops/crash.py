@@ -52,7 +52,7 @@ from .repeating import Attempt, Times, UntilFail, check, compare, ended_well, no
 from .repeating import repeat as repeat_runs
 from .reported import handled_before, programs_of, unseen, with_ignored
 from .sanitized import with_own_words
-from .since import Behind, SinceWord, places_of
+from .since import Behind, SinceWord, check_own, places_of
 from .since import since as since_revision
 from .walking import walk
 
@@ -183,8 +183,10 @@ def _kind(report: CrashReport) -> str | None:
 async def _compared(sessions: Sessions, wish: Wish, now: CrashReport, name: str) -> CrashReport:
     """The report, with the same command in an earlier revision beside it."""
 
-    async def then(_: Revision, plan: Plan, there: Caller) -> tuple[str, AnyOutcome]:
+    async def then(old: Revision, plan: Plan, there: Caller) -> tuple[str, AnyOutcome]:
         was = (await run_once(sessions, replace(wish, plan=plan, caller=there, hold=False))).result
+        own = was.failure.stack.frames if was.failure else ()
+        check_own(old, (each.file for each in own if each.file and not each.library), there)
         return was.failure.place if was.failure else was.verdict, was.end
 
     frames = now.failure.stack.frames if now.failure else ()

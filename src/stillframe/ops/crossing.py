@@ -60,7 +60,7 @@ async def cross(
             notes=listed.notes,
         )
 
-    found = await record.look(ask)
+    found = await record.ask(ask)
     rows, note = await _instructions(session, found.symbol)
     return msgspec.structs.replace(found, disassembly=rows, notes=(*found.notes, note) if note else found.notes)
 

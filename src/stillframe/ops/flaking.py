@@ -22,28 +22,36 @@ from ..session.breakpoints import absolute
 from ..transport.folders import private_folder, remove_folder
 from .calling import Calls, better, by_calls, calls_asked, calls_of
 from .common import Cue
-from .explaining import as_stop, report_of
+from .explaining import as_stop, looked_at, report_of, with_made
 from .repeating import Attempt, compare, nothing_to_compare, repeat
 from .since import MOST_PLACES, places_of
 from .testruns import Asked, Ran, check_matched, run_tests
 from .walking import walk
 
 
-async def repeated(asked: Asked, times: int, *, until_fail: bool, every: bool) -> From[TestReport]:
-    """Many runs, and the report of the first that failed, or of the last one."""
+async def repeated(asked: Asked, times: int, *, until_fail: bool, every: bool, further: bool) -> From[TestReport]:
+    """Many runs, and the report of the first that failed, or of the last one; where all of several fail, `further` ones tell of
+    it what they tell of a single one."""
+    red: list[Ran] = []
 
     async def once() -> Attempt[From[TestReport]]:
         async with run_tests(asked, asked.ask) as ran:
             await check_matched(asked, ran)
             report = report_of(asked, ran, every=every)
             if report.failures:
+                red.append(ran)
                 await taping.stopped(ran.session, as_stop(report.failures[0]))
             return Attempt(From(ran.session, report), _kind(report))
 
     found, again = await repeat(once, times, until_fail=until_fail)
-    if found.result.failures:
-        again = await _compared(asked, found.result.failures[0], again)
-    return From(found.session, msgspec.structs.replace(found.result, repeated=again, ran=again.runs))
+    report = found.result
+    if report.failures:
+        again = await _compared(asked, report.failures[0], again)
+    report = msgspec.structs.replace(report, repeated=again, ran=again.runs)
+    if further and not every and report.verdict == "red" and 1 < again.runs == again.failed:
+        report, _ = await looked_at(asked, red[0], report)
+        report = await with_made(asked, red[0], report)
+    return From(found.session, report)
 
 
 def _kind(report: TestReport) -> str | None:

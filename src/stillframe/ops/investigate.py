@@ -80,8 +80,9 @@ async def probe(
 ) -> From[ProbeReport]:
     """Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.
 
-    With --eval or --expect every hit of the run is counted: distinct values, range, claims held or violated with the first
-    counter-example. Without a command, the file that the first place names is run, else the last command of this project.
+    With --eval or --expect every hit of the run is counted, the first 1,000 of a place where each is a stop: distinct
+    values, range, claims held or violated with the first counter-example. Without a command, the file that the first
+    place names is run, else the last command of this project.
     """
     readiness = await _checked(caller, places, hits, ready)
     plan, assumed = plan_for(sessions, caller, "probe", (), command, how, places)
@@ -97,8 +98,9 @@ async def probe(
         except Unsupported as error:
             notes = (error.message,)
     if recorder is None or notes:
-        wanted = hits or (MOST_CHECKED if expect else 1)
-        done = await _stopping(sessions, caller, plan, question, wanted, readiness, do, timeout)
+        wanted = hits or (MOST_CHECKED if counting else 1)
+        sums_up = counting or bool(expect)
+        done = await _stopping(sessions, caller, plan, question, wanted, readiness, do, timeout, sums_up=sums_up)
     done = await _held(sessions, caller, plan, question, done, readiness, do, timeout) if hold else done
     sessions.commands.keep(plan, caller)
     cue = Cue(readiness, do)
@@ -129,8 +131,10 @@ async def _stopping(
     readiness: Ready | None,
     do: str | None,
     timeout: float | None,
+    *,
+    sums_up: bool,
 ) -> From[ProbeReport]:
-    """Stop at so many hits of each place, and look."""
+    """Stop at so many hits of each place, and look; what came of all of them together, or each by itself."""
     name = f"probe-{default_name(plan)}"
     places, evals, expects = question.places, question.evals, question.expects
     starting = start(sessions, plan, caller, breaks=places, catch=("off",), name=None, default_name=name, private=True)
@@ -143,10 +147,11 @@ async def _stopping(
             await run_beside(session, do, caller)
         seen = [Sighting(spec, session.breakpoints.id_of(spec, caller.cwd)) for spec in places]
         end = await _watch(session, seen, evals + expects, hits, wait)
-        report = tuple(by_stops(_report(session, each, hits), evals, expects) for each in seen)
+        report = tuple(_report(session, each, hits) for each in seen)
+        report = tuple(by_stops(each, evals, expects) for each in report) if sums_up else report
     finally:
         await asyncio.shield(asyncio.ensure_future(sessions.discard(session)))
-    notes = (f"each hit was a stop of {session.tool}; at most {hits:,} of a place are looked at",) if expects else ()
+    notes = (f"each hit was a stop of {session.tool}; at most {hits:,} of a place are looked at",) if sums_up else ()
     return From(session, ProbeReport(command=plan.command, places=report, end=end, notes=notes))
 
 

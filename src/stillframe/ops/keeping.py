@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Annotated, Literal
 
+import msgspec
+
 from ..errors import NotFound, Try, UsageError
 from ..model.outcomes import AnyOutcome
 from ..model.plans import Caller, Plan
@@ -98,7 +100,10 @@ async def replay(
         if text:
             session.sources.lend(file, text)
     await session.start()
-    return await settle(sessions, session, None)
+    begun = await settle(sessions, session, None)
+    if record.gap is None:
+        return begun
+    return From(begun.session, msgspec.structs.replace(begun.result, notes=(*begun.result.notes, record.gap)))
 
 
 def _printed(connection: sqlite3.Connection, run: finding.Run) -> list[Piece]:
@@ -150,7 +155,7 @@ async def export(
             notes=notes,
         )
 
-    return await record.look(ask)
+    return await record.ask(ask)
 
 
 @operation(Access.CONTROL, name="import", example="dbg import shop.jsonl --name theirs")

@@ -207,7 +207,7 @@ class TraceTold(msgspec.Struct):
     missing: list[str] = msgspec.field(default_factory=list[str])
     notes: list[str] = msgspec.field(default_factory=list[str])
     lost: bool = False
-    """The recorder lost its place, or failed, before the process ended."""
+    """The recorder lost its place, failed before the process ended, or did not come along to one that it started."""
     unwritten: list[Unwritten] = msgspec.field(default_factory=list[Unwritten])
     names: dict[str, bool] = msgspec.field(default_factory=dict[str, bool])
     """Functions of the user's, and whether they ran."""

@@ -17,8 +17,11 @@ SAYS_IT_ITSELF: Mapping[str, str] = {
     "usage": "its message says what the call takes, and the next call is that one in these words",
     "denied": "its message says who can grant it, and no caller can grant it to itself",
 }
-"""Codes for which no step can be worked out here, and why. Of the others there is none where something is amiss outside that only
-the message can name: a file, a process or a machine that is not as it would have to be."""
+"""Codes for which no step can be worked out here, and why."""
+
+ONCE_MENDED = "what is amiss there is put right"
+"""Where a file, a process or a machine is not as it would have to be, which only the message can name, the next call is the same
+one. A client of MCP is told so; at a terminal nobody has to be."""
 
 LONGEST = 1000
 """Characters of a step that are told: one that repeats a very long call would be longer than all that is to be said."""
@@ -27,11 +30,12 @@ PATIENT = 30
 
 
 def next_step(error: StillframeError, call: Call, session: Session | None) -> Try | None:
-    """The next valid call, with the names in hand; None where there is none to tell."""
+    """The next valid call, with the names in hand; None where the message itself is one."""
     find = _BY_CODE.get(error.code)
     step = error.hint or (find(error, call, session) if find else None)
     if step is None or len(str(step.args)) > LONGEST:
-        return None
+        itself = error.code == "usage" or (error.code == "denied" and "needs" in error.detail)
+        return None if itself else Try(call.op, once=ONCE_MENDED)
     if step.op == "raw" and session and Capability.RAW not in session.backend.capabilities:
         step = Try("capabilities")  # as in a replay, and of debuggers that take no lines
     return _of_the_same(step, call, session)

@@ -82,10 +82,7 @@ async def hits(
             return hits_.grouped(scope, by, top, counted=bool(count_by))
         return hits_.listed(scope, start, top)
 
-    found = await record.look(ask)
-    return (
-        msgspec.structs.replace(found, notes=(f"recording is paused: {record.problem}",)) if record.problem else found
-    )
+    return await record.ask(ask)
 
 
 HitWord = Annotated[str, Param("a hit: h3, or r2.h3 for one of another run", positional=True, metavar="HIT")]
@@ -102,7 +99,7 @@ async def hit_diff(meant: Meant, caller: Caller, record: Record, first: HitWord,
         one, other = (finding.hit(connection, meant.root, each, home) for each in (first, second))
         return comparing.two_hits(connection, one, other, view_of(meant, caller))
 
-    return await record.look(ask)
+    return await record.ask(ask)
 
 
 @operation(Access.READ, example="dbg hit-trend shop.py:14 out\ndbg hit-trend shop.py:14 'len(items)' --plot out.svg")
@@ -118,11 +115,15 @@ async def hit_trend(
 ) -> Trend:
     """How a value went from hit to hit of a place, as a line of bars, and as a drawing if wanted."""
 
-    def ask(connection: sqlite3.Connection) -> tuple[Trend, list[tuple[int, float]]]:
-        scope = scopes.scope(connection, chosen(connection, meant, run), view_of(meant, caller), at, where)
-        return hits_.trend(scope, name, str(at), drawn=plot is not None)
+    points: list[tuple[int, float]] = []
 
-    found, points = await record.look(ask)
+    def ask(connection: sqlite3.Connection) -> Trend:
+        scope = scopes.scope(connection, chosen(connection, meant, run), view_of(meant, caller), at, where)
+        found, drawn = hits_.trend(scope, name, str(at), drawn=plot is not None)
+        points.extend(drawn)
+        return found
+
+    found = await record.ask(ask)
     if plot is None:
         return found
     if not points:
@@ -165,7 +166,7 @@ async def diff(
             )
         return comparing.two_runs(connection, one, other, view_of(meant, caller), top)
 
-    return await record.look(ask)
+    return await record.ask(ask)
 
 
 @operation(Access.READ, example="dbg history\ndbg history r12")
@@ -233,7 +234,7 @@ async def events(
 
     async def look() -> Events:
         try:
-            return await record.look(ask)
+            return await record.ask(ask)
         except NotFound:
             if word or not wait:
                 raise

@@ -59,6 +59,7 @@ async def since(
     `failed_in` the line of the outermost call that failed, and what came after it is not compared; `behind` tells what they
     differ in before they come to the places."""
     async with laid_out(name, plan.cwd, caller.env) as old:
+        await old.check_built(plan, caller.env)
         lent = await asyncio.to_thread(old.lend, plan)
         moved = await with_its_own_modules(for_plan(plan), old.moved(plan), old)
         there = replace(caller, cwd=moved.cwd)
@@ -78,7 +79,7 @@ async def since(
             now = await walk(sessions, caller, plan, present, seconds, cue, leaving=ends)
         strange = _present_ones(old, caller, pairs) if isinstance(for_plan(plan), FindsImports) else []
         was = await walk(sessions, there, moved, [*past, *strange], seconds, cue, leaving=ends)
-        _check(old, (frame.file for _, stop in was.seen for frame in stop.stack if frame.file), there)
+        check_own(old, (frame.file for _, stop in was.seen for frame in stop.stack if frame.file), there)
         recorded = await behind(old, moved, there) if behind is not None else None
     cut = (f"only the first {len(now.seen):,} hits were compared",) if now.cut or was.cut else ()
     held = first_difference(was, now, lambda text: text.replace(str(old.folder), str(old.top)), failed_in=outer)
@@ -159,7 +160,8 @@ def _present_ones(old: Revision, caller: Caller, pairs: Iterable[tuple[LinePlace
     return [BreakSpec(place=each) for each in present if old.strays([each.file])]
 
 
-def _check(old: Revision, files: Iterable[str], there: Caller) -> None:
+def check_own(old: Revision, files: Iterable[str], there: Caller) -> None:
+    """Refuse what the run of the revision came to in the present tree."""
     if strays := old.strays(absolute(each, there.cwd) for each in files):
         asked = wording.option("since", old.name)
         raise Unsupported(

@@ -23,7 +23,7 @@ from .called_since import Beside, Said, beside, what_was_said
 from .common import Cue
 from .explaining import report_of
 from .flaking import debugged, failed_in, places, recorded_tests
-from .since import MOST_PLACES, Behind
+from .since import MOST_PLACES, Behind, check_own
 from .since import since as since_revision
 from .testruns import Asked, run_tests
 
@@ -43,7 +43,7 @@ async def with_revision(asked: Asked, now: TestReport, name: str, *, once: bool)
         here = replace(asked.caller, cwd=asked.ask.cwd)
 
         async def then(old: Revision, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
-            return await _there(asked, moved, there)
+            return await _there(asked, old, moved, there)
 
         told = await since_revision(
             asked.sessions,
@@ -110,11 +110,13 @@ def _elsewhere(asked: Asked, moved: Plan, there: Caller) -> Asked:
     return replace(asked, caller=there, ask=ask)
 
 
-async def _there(asked: Asked, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
+async def _there(asked: Asked, old: Revision, moved: Plan, there: Caller) -> tuple[str, AnyOutcome]:
     """The same tests in the revision: its verdict in a line."""
     elsewhere = _elsewhere(asked, moved, there)
     async with run_tests(elsewhere, elsewhere.ask) as ran:
         report = report_of(elsewhere, ran, every=False)
+    own = (frame for each in report.failures for frame in each.frames)
+    check_own(old, (each.file for each in own if each.file and not each.library), there)
     counts = report.counts
     match report.verdict:
         case "green":

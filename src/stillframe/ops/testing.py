@@ -86,7 +86,10 @@ async def test(
     if repeat > 1 and hold:
         raise UsageError("--hold keeps one run: it does not go with --repeat")
     if repeat > 1:
-        return await repeated(asked, repeat, until_fail=until_fail, every=every)
+        found = await repeated(asked, repeat, until_fail=until_fail, every=every, further=not once)
+        if since is None:
+            return found
+        return From(found.session, await with_revision(asked, found.result, since, once=once))
     async with run_tests(asked, replace(ask, hold=hold and choice.runner.stays)) as ran:
         await check_matched(asked, ran)
         report, session = report_of(asked, ran, every=every), ran.session

@@ -19,7 +19,7 @@ _TRUE = {"true": True, "false": False, "none": False, "nil": False, "null": Fals
 
 def by_stops(place: ProbedPlace, evals: tuple[str, ...], expects: tuple[str, ...]) -> ProbedPlace:
     """The verdicts of a place whose every hit was a stop of a debugger, with its values for expressions and claims."""
-    if not expects or place.state != "reached":
+    if place.state != "reached":
         return place
     claims = tuple(_by_hits(text, len(evals) + index, place) for index, text in enumerate(expects))
     values = tuple(each[: len(evals)] for each in place.values)

@@ -6,9 +6,14 @@ from typing import Any
 
 from . import conditions, texts
 from .conditions import Condition, Constant, Operand, Path
+from .figures import EXACT, INFINITE
 from .functions import written
 
 SQL = tuple[str, list[Any]]
+_INFINITE = " ".join(
+    f"WHEN '{text.replace(chr(39), 2 * chr(39))}' THEN {'-' * (number < 0)}9e999" for text, number in INFINITE.items()
+)
+"""The infinite, which are not kept as numbers."""
 
 
 class Asking:
@@ -33,10 +38,12 @@ class Asking:
                 (outer, first), (within, second) = self._words(whole), self._words(sought)
                 return f"(instr({outer}, {within}) > 0)", [*first, *second]
             case conditions.Remainder(path, divisor, op, wanted):
-                sql, given = self._number(path)
-                return f"(sf_remainder({sql}, ?) {'=' if op == '==' else op} ?)", [*given, divisor, wanted]
+                sql, given = self._rest(path)
+                return f"({sql} {'=' if op == '==' else op} ?)", [*given, divisor, wanted]
             case conditions.Compared(left, op, Path() as right):
                 return self._two_names(left, op, right)
+            case conditions.Compared(left, op, Constant(int() as number)):
+                return self._exactly(left, op, number)
             case conditions.Compared(left, op, Constant(float() as number)):
                 return self._with(left, op, self._number(left), [number])
             case conditions.Compared(left, op, Constant(str() as text)):
@@ -53,13 +60,28 @@ class Asking:
 
     def _number(self, operand: Operand) -> SQL:
         if isinstance(operand, Constant):
-            return "?", [operand.value if isinstance(operand.value, float) else None]
+            return "?", [operand.value if isinstance(operand.value, float | int) else None]
         value = f"v{self.number(operand.root)}"
         if operand.of == "len":
             return length(value, operand.steps)
         if operand.steps:
-            return f"sf_number({value}.text, {value}.rest, ?)", [written(operand.steps)]
-        return f"{value}.number", []
+            return f"sf_height({value}.text, {value}.rest, ?)", [written(operand.steps)]
+        return f"coalesce({value}.number, CASE {value}.text {_INFINITE} END)", []
+
+    def _exactly(self, path: Path, op: str, number: int) -> SQL:
+        """With a whole number that no float is."""
+        if path.of != "value":
+            return self._with(path, op, self._number(path), [float(number)])
+        value = f"v{self.number(path.root)}"
+        return f"sf_exactly({value}.text, {value}.rest, ?, ?, ?)", [written(path.steps), op, str(number)]
+
+    def _rest(self, path: Path) -> SQL:
+        """What is left of it, but for the divisor, which comes last."""
+        if path.of != "value":
+            sql, given = self._number(path)
+            return f"sf_remainder({sql}, ?)", given
+        value = f"v{self.number(path.root)}"
+        return f"sf_rest({value}.text, {value}.rest, ?, ?)", [written(path.steps)]
 
     def _words(self, operand: Operand) -> SQL:
         """Its text without quotes."""
@@ -109,12 +131,28 @@ class Asking:
         (n1, p1), (n2, p2) = self._number(left), self._number(right)
         (m1, r1), (m2, r2) = self._moment(left), self._moment(right)
         (t1, q1), (t2, q2) = self._words(left), self._words(right)
+        both, p3 = self._two_numbers(left, op, right, (n1, p1), (n2, p2))
+        neither, p4 = (
+            ("", []) if op in ("==", "!=") else (f" WHEN {n1} IS NOT NULL OR {n2} IS NOT NULL THEN NULL", [*p1, *p2])
+        )
         op = "=" if op == "==" else op
         sql = (
-            f"CASE WHEN {n1} IS NOT NULL AND {n2} IS NOT NULL THEN {n1} {op} {n2}"
-            f" WHEN {m1} IS NOT NULL AND {m2} IS NOT NULL THEN {m1} {op} {m2} ELSE {t1} {op} {t2} END"
+            f"CASE WHEN {n1} IS NOT NULL AND {n2} IS NOT NULL THEN {both}"
+            f"{neither} WHEN {m1} IS NOT NULL AND {m2} IS NOT NULL THEN {m1} {op} {m2} ELSE {t1} {op} {t2} END"
         )
-        return f"({sql})", [*p1, *p2, *p1, *p2, *r1, *r2, *r1, *r2, *q1, *q2]
+        return f"({sql})", [*p1, *p2, *p3, *p4, *r1, *r2, *r1, *r2, *q1, *q2]
+
+    def _two_numbers(self, left: Path, op: str, right: Path, one: SQL, other: SQL) -> SQL:
+        """By SQLite as far as a float is exactly what it stands for."""
+        quick = f"{one[0]} {'=' if op == '==' else op} {other[0]}"
+        if left.of != "value" or right.of != "value":
+            return quick, [*one[1], *other[1]]
+        v1, v2 = f"v{self.number(left.root)}", f"v{self.number(right.root)}"
+        exactly = f"sf_both({v1}.text, {v1}.rest, ?, ?, {v2}.text, {v2}.rest, ?)"
+        given = [written(left.steps), op, written(right.steps)]
+        return f"CASE WHEN abs({one[0]}) < {EXACT} THEN {quick} ELSE {exactly} END", [
+            *one[1], *one[1], *other[1], *given
+        ]  # fmt: skip
 
 
 def length(value: str, steps: tuple[texts.Step, ...]) -> SQL:

@@ -89,7 +89,7 @@ def _of_one(column: Column, path: Path, condition: Condition) -> list[int]:
     """Of what is alike it is asked once; of very many numbers that differ, by these numbers."""
     all_told = set(column.told)
     match condition:
-        case Compared(right=Constant(float() as wanted)) if len(all_told) > MANY:
+        case Compared(right=Constant(float() | int() as wanted)) if len(all_told) > MANY:
             return list(compress(column.hits, _by_number(column, condition, wanted)))
     needle, judge = condition.needle, condition.judge()
     if needle is not None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from ..model.recorded import Difference, Group, HitDiff, PlaceDiff, RunDiff
 from ..model.recording import TRACED
 from ..model.values import Value
-from . import finding, reading
+from . import finding, reading, texts
 from .finding import Run, Spot, View
 from .pen import same_everywhere
 from .reading import Row
@@ -19,6 +19,9 @@ MOST_LINES = 20_000
 """Lines between the first and the last change of a file up to which lines are matched one by one."""
 SHOWN = 20
 """Places that differ whose values are told."""
+NAMED = 5
+"""Values that a note names."""
+Values = tuple[Value, ...]
 SOME = "of a place some hits alone are recorded, as a trace or a probe that came there very often does: how many is not compared"
 
 
@@ -29,10 +32,12 @@ def two_hits(connection: sqlite3.Connection, first: int, second: int, view: View
     stacks = [
         [f"{frame.function} {frame.file}" for frame in reading.frames(connection, row, view)] for row in (one, other)
     ]
-    notes = _whereabouts(connection, one, other)
+    notes = (*_whereabouts(connection, one, other), *_cut_short(*values))
     if parts:
         stacks = [[], []]
         notes += (_in_parts(parts, values[0]),)
+    else:
+        notes += tuple(each for row in (one, other) if (each := _some_of(row)))
     return HitDiff(
         first=reading.hit(connection, one, view, 0),
         second=reading.hit(connection, other, view, 0),
@@ -54,18 +59,38 @@ def _whereabouts(connection: sqlite3.Connection, one: Row, other: Row) -> tuple[
     return ("they are hits of different places",)
 
 
-Values = tuple[Value, ...]
-
-
 def _of_both(connection: sqlite3.Connection, one: Row, other: Row) -> tuple[tuple[Values, Values], list[str]]:
     """The values of two hits that can be compared, and which of the two are a probe's or a trace's: of these nothing is
-    recorded but what it asked for, and what is missing there may well have been in the program."""
+    recorded but what it asked for, and what is missing there may well have been in the program. So may what is missing in a
+    hit of very many locals."""
     old, new = reading.values(connection, one), reading.values(connection, other)
     parts = [f"r{row.run}" for row in (one, other) if row.reason in IN_PARTS]
-    if parts:
-        names = {each.name for each in old} & {each.name for each in new}
-        old, new = (tuple(each for each in values if each.name in names) for values in (old, new))
+    before, after = {each.name for each in old}, {each.name for each in new}
+    if parts or _some_of(other):
+        old = tuple(each for each in old if each.name in after)
+    if parts or _some_of(one):
+        new = tuple(each for each in new if each.name in before)
     return (old, new), list(dict.fromkeys(parts))
+
+
+def _some_of(row: Row) -> str | None:
+    """That a hit had more locals than are recorded of it."""
+    kept, total = reading.locals_of(row)
+    return f"of r{row.run}.{row.handle} {kept} of {total} locals are recorded, and compared" if kept < total else None
+
+
+def _cut_short(old: Values, new: Values) -> tuple[str, ...]:
+    """That values which seem to be alike are recorded up to where they were cut, and may differ behind it."""
+    after = {each.name: each for each in new}
+    names = [each.name for each in old if _is_cut(each) and (its := after.get(each.name)) and _equal(each, its)]
+    if not names:
+        return ()
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return (f"compared as far as they are recorded, which is not whole: {', '.join(names[:NAMED])}{more}",)
+
+
+def _is_cut(value: Value) -> bool:
+    return value.truncated or texts.is_cut_text(value.value) or "…" in value.value
 
 
 def _in_parts(runs: Iterable[str], compared: Iterable[Value]) -> str:
@@ -100,16 +125,18 @@ def differences(old: Iterable[Value], new: Iterable[Value]) -> tuple[list[Differ
     return found, same
 
 
-def _inside(one: Value, other: Value) -> list[Difference]:
-    """Parts that differ of values whose texts are cut before them."""
+def _inside(one: Value, other: Value, name: str = "") -> list[Difference]:
+    """Parts that differ of values whose texts are cut before them, however deep they were told."""
     after = {each.name: each for each in other.children}
-    return [
-        Difference(
-            name=one.name + (each.name if each.name[:1] == "[" else f".{each.name}"), old=each.value, new=new.value
-        )
-        for each in one.children
-        if (new := after.get(each.name)) is not None and not _equal(each, new)
-    ]
+    found: list[Difference] = []
+    for each in one.children:
+        part = (name or one.name) + (each.name if each.name[:1] == "[" else f".{each.name}")
+        new = after.get(each.name)
+        if new is not None and _equal(each, new):
+            found += _inside(each, new, part)
+        elif new is not None:
+            found.append(Difference(name=part, old=each.value, new=new.value))
+    return found
 
 
 def _equal(one: Value, other: Value) -> bool:

@@ -6,11 +6,12 @@ import functools
 import math
 import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import msgspec
 
 from . import moments, texts
+from .figures import OPERATORS, Operator
 
 FALSE = (
     "",
@@ -23,6 +24,7 @@ FALSE = (
     "NULL",
     "0",
     "0.0",
+    "-0.0",
     "''",
     '""',
     "[]",
@@ -56,7 +58,8 @@ class Path(msgspec.Struct, frozen=True):
 
 
 class Constant(msgspec.Struct, frozen=True):
-    value: float | str | tuple[str, ...]
+    value: float | int | str | tuple[str, ...]
+    """A number is an integer where a float would be another one."""
 
 
 Operand = Path | Constant
@@ -66,11 +69,6 @@ Seen = Mapping[Path, Told]
 Verdict = bool | None
 
 Judge = Callable[[Seen], Verdict]
-Operator = Callable[[Any, Any], bool]
-
-_OPERATORS: dict[str, Operator] = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge
-}  # fmt: skip
 
 
 def paths_of(*operands: Operand) -> tuple[Path, ...]:
@@ -92,14 +90,14 @@ class Compared(msgspec.Struct, frozen=True):
         match self.right:
             case Path(of=of):
                 return self.left.of == of == "value"
-            case Constant(float()):
+            case Constant(float() | int()):
                 return self.left.of == "value" or (self.left.of == "len" and self.op != "!=")
             case _:
                 return self.left.of != "len"
 
     @property
     def by(self) -> Operator:
-        return _OPERATORS[self.op]
+        return OPERATORS[self.op]
 
     @property
     def needle(self) -> str | None:
@@ -127,7 +125,7 @@ class Compared(msgspec.Struct, frozen=True):
         if isinstance(right, Path):
             return functools.partial(self._two, right)
         wanted = right.value
-        if isinstance(wanted, float):
+        if isinstance(wanted, float | int):
             return functools.partial(_by_number, left, by, wanted)
         if isinstance(wanted, str) and not (forms := quoted(left, self.op, wanted)):
             return functools.partial(_by_words, left, by, wanted)
@@ -138,6 +136,8 @@ class Compared(msgspec.Struct, frozen=True):
         one, two = texts.number(told), texts.number(other)
         if one is not None and two is not None:
             return by(one, two)
+        if (one is None) != (two is None) and self.op not in ("==", "!="):
+            return None
         first, second = moments.shown(told), moments.shown(other)
         if first is None or second is None:
             first, second = _words(self.left, told), _words(right, other)
@@ -185,7 +185,7 @@ class Remainder(msgspec.Struct, frozen=True):
     needle: ClassVar[None] = None
 
     def judge(self) -> Judge:
-        return functools.partial(self._judge, _OPERATORS[self.op])
+        return functools.partial(self._judge, OPERATORS[self.op])
 
     def _judge(self, by: Operator, seen: Seen) -> Verdict:
         rest = remainder(texts.number(seen[self.path]), self.divisor)
@@ -194,7 +194,9 @@ class Remainder(msgspec.Struct, frozen=True):
 
 def remainder(number: float | None, divisor: float) -> float | None:
     """None where there is none, as of what is no number."""
-    return number % divisor if number is not None and math.isfinite(number) else None
+    if number is None or not math.isfinite(number):
+        return None
+    return number % (int(divisor) if isinstance(number, int) and divisor.is_integer() else divisor)
 
 
 class Contains(msgspec.Struct, frozen=True):

@@ -9,14 +9,18 @@ from collections.abc import Sequence
 from ..model import exact
 from . import glances, moments, texts
 from .conditions import remainder
-from .figures import number_of
+from .figures import OPERATORS, exactly, number_of
 from .pen import ValueRest
 
 
 def teach(connection: sqlite3.Connection) -> None:
     """Makes them known to a connection."""
     connection.create_function("sf_number", 3, _sf_number, deterministic=True)
+    connection.create_function("sf_height", 3, _sf_height, deterministic=True)
+    connection.create_function("sf_exactly", 5, _sf_exactly, deterministic=True)
+    connection.create_function("sf_both", 7, _sf_both, deterministic=True)
     connection.create_function("sf_remainder", 2, remainder, deterministic=True)
+    connection.create_function("sf_rest", 4, _sf_rest, deterministic=True)
     connection.create_function("sf_moment", 3, _sf_moment, deterministic=True)
     connection.create_function("sf_text", 3, _sf_text, deterministic=True)
     connection.create_function("sf_shown", 3, _part, deterministic=True)
@@ -43,6 +47,38 @@ def _found(text: str, rest: str | None, steps: str) -> tuple[str | None, str]:
 def _sf_number(text: str | None, rest: str | None, steps: str) -> float | None:
     found = _part(text, rest, steps)
     return number_of(found) if found is not None else None
+
+
+def _exactly(text: str | None, rest: str | None, steps: str) -> float | None:
+    found = _part(text, rest, steps) if steps else text
+    return exactly(found) if found is not None else None
+
+
+def _sf_height(text: str | None, rest: str | None, steps: str) -> float | None:
+    """As SQLite compares it: with what no larger number is taken for, and the infinite."""
+    number = _exactly(text, rest, steps)
+    return None if number is None else float(number)
+
+
+def _sf_exactly(text: str | None, rest: str | None, steps: str, op: str, wanted: str) -> bool | None:
+    """Compared with a whole number that is no float."""
+    number = _exactly(text, rest, steps)
+    if number is None:
+        there = text is not None and (not steps or _part(text, rest, steps) is not None)
+        return there if op == "!=" else None
+    return OPERATORS[op](number, int(wanted))
+
+
+def _sf_both(
+    text: str, rest: str | None, steps: str, op: str, other: str, its_rest: str | None, its_steps: str
+) -> bool:
+    """Two numbers of which one may be no float."""
+    return OPERATORS[op](_exactly(text, rest, steps), _exactly(other, its_rest, its_steps))
+
+
+def _sf_rest(text: str | None, rest: str | None, steps: str, divisor: float) -> float | None:
+    found = remainder(_exactly(text, rest, steps), divisor)
+    return None if found is None else float(found)
 
 
 def _sf_moment(text: str | None, rest: str | None, steps: str) -> str | None:

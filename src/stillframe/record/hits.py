@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import operator
 import sqlite3
 from collections import Counter
@@ -12,7 +13,7 @@ import msgspec
 
 from ..model.recorded import Group, Hits, Trend
 from ..model.recording import PROBED
-from . import asking, finding, functions, moments, reading, stretches, where
+from . import asking, finding, functions, moments, reading, stretches, texts, where
 from .cells import listed as listed_ids
 from .cells import numbers
 from .conditions import Compared, Condition, Constant, Path, Remainder, Told
@@ -64,18 +65,25 @@ def unlike(scope: Scope, total: int) -> tuple[str, ...]:
             continue
         course = _course(every, path)
         told = Counter(each for each in course.told if each is not None)
-        alike = any(each is not None for each in course.heights) if is_number else any(map(_is_text, told))
+        alike = _has_number(course) if is_number else any(map(_is_text, told))
         if told and not alike:
             shown = ", ".join(f"{_short(text)} ({count:,})" for text, count in told.most_common(3))
             notes.append(f"{path} was no {'number' if is_number else 'text'} in {told.total():,} hits: {shown}")
     return tuple(notes)
 
 
+def _has_number(course: Course) -> bool:
+    """Whether any of it can be compared with one."""
+    return any(each is not None for each in course.heights) or any(
+        texts.number(each) is not None for each in course.told
+    )
+
+
 def _kinds(condition: Condition) -> tuple[Path | None, bool]:
     """What a comparison is about, where it is one with a number or a text; and whether with a number."""
     match condition:
-        case Compared(left=Path(of="value") as path, right=Constant(float() | str() as constant)):
-            return path, isinstance(constant, float)
+        case Compared(left=Path(of="value") as path, right=Constant(float() | int() | str() as constant)):
+            return path, not isinstance(constant, str)
         case Remainder(Path(of="value") as path):
             return path, True
     return None, False
@@ -310,10 +318,17 @@ def _read(scope: Scope, path: Path) -> Course | None:
     column = scope.column(path) if path.of != "type" else None
     if column is None or (path.of == "len" and not path.steps and None in column.told):
         return None
-    heights = column.heights
+    heights = _finite(column.heights)
     if not path.steps and (path.of == "len" or 0 in heights):  # as SQLite keeps numbers: -0.0 is 0.0
         heights = [each if each is None else each + 0.0 for each in heights]
     return Course(column.hits, heights, column.told)
+
+
+def _finite(heights: Sequence[float | None]) -> Sequence[float | None]:
+    """As they are drawn: what is infinite has no height."""
+    if math.inf not in heights and -math.inf not in heights and int not in set(map(type, heights)):
+        return heights
+    return [None if each is None or math.isinf(each) else float(each) for each in heights]
 
 
 def _points(scope: Scope, course: Course) -> list[tuple[int, float]]:

@@ -14,6 +14,7 @@ import msgspec
 
 from ..errors import UsageError
 from ..model import exact
+from ..model.outcomes import Breakpoint
 from ..model.values import Frame, Value
 from . import finding, reading
 from .finding import Run, View
@@ -209,6 +210,7 @@ _STREAMS = ("stdout", "stderr", "log", "console")
 LATEST = 250_000_000_000.0
 """Seconds since 1970 that are a date at all."""
 LAST_LINE = 10_000_000
+LONGEST_REASON = 200
 _NAME = re.compile(r"[\w-][\w.-]{0,199}")
 """More than names of sessions are, and no path."""
 
@@ -245,7 +247,7 @@ def _line(data: bytes, where: str) -> AnyLine:
     try:
         line: AnyLine = _decoded(data)
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
-        raise UsageError(f"{where} is no line of an export of Stillframe: {error}") from None
+        raise UsageError(f"{where} is no line of an export of Stillframe: {_begun(str(error))}") from None
     if not all(0 <= each <= LATEST for each in _times(line)):
         raise UsageError(f"{where} tells a time that there is not")
     match line:
@@ -259,9 +261,24 @@ def _line(data: bytes, where: str) -> AnyLine:
             raise UsageError(f"{where} tells of a stream that there is not")
         case RunLine() if not _NAME.fullmatch(line.name):
             raise UsageError(f"{where} has a name that no session has: {line.name[:100]!r}")
+        case FateLine():
+            _check_fate(line, where)
         case _:
             pass
     return line
+
+
+def _begun(words: str) -> str:
+    """What is wrong, without all of a text that it quotes."""
+    return words if len(words) <= LONGEST_REASON else f"{words[:LONGEST_REASON]}…"
+
+
+def _check_fate(line: FateLine, where: str) -> None:
+    """A breakpoint is one, or whoever asks what became of it is told of a fault of ours."""
+    try:
+        msgspec.convert(line.body, Breakpoint)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"{where} tells of what is no breakpoint: {_begun(str(error))}") from None
 
 
 def _times(line: AnyLine) -> tuple[float, ...]:

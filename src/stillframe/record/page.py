@@ -29,6 +29,9 @@ nav button{display:block;width:100%;text-align:left;border:0;border-bottom:1px s
 font:inherit;padding:.35rem .8rem;cursor:pointer}nav button[aria-current=true]{background:var(--mark)}
 nav small,.dim{color:var(--dim)}
 input{width:calc(100% - 1.6rem);box-sizing:border-box;margin:.5rem .8rem;padding:.3rem;font:inherit}
+#ticks{position:relative;height:1.1rem;margin-top:.4rem;border-bottom:1px solid var(--line)}
+#ticks i{position:absolute;bottom:0;width:3px;height:.6rem;background:var(--dim);cursor:pointer}
+#ticks i[aria-current=true]{height:1.1rem;background:currentColor}
 pre,code,td{font:12.5px/1.5 ui-monospace,monospace}pre{margin:0;overflow:auto}pre .here{background:var(--mark)}
 table{border-collapse:collapse;width:100%}td{border-bottom:1px solid var(--line);padding:.15rem .6rem .15rem 0;vertical-align:top;
 white-space:pre-wrap;word-break:break-word}td:first-child{word-break:normal}td.dim{min-width:6rem}
@@ -43,8 +46,10 @@ const make = (tag, text, name) => {
   if (name) made.className = name;
   return made;
 };
-const list = document.getElementById('hits'), view = document.getElementById('view');
+const list = document.getElementById('hits'), view = document.getElementById('view'), ticks = document.getElementById('ticks');
 const place = (hit) => (hit.file || '?') + (hit.line ? ':' + hit.line : '');
+const count = (number) => number.toLocaleString('en');
+const cut = (shown, total, what) => (shown < total ? ` (${count(shown)} of ${count(total)} ${what})` : '');
 let current = -1;
 function section(title, ...nodes) { view.append(make('h2', title), ...nodes); }
 function sourceOf(hit) {
@@ -61,7 +66,9 @@ function sourceOf(hit) {
 }
 function before(index) {
   const hit = run.hits[index];
-  for (let n = index - 1; n >= 0; n--) if (place(run.hits[n]) === place(hit)) return run.hits[n];
+  for (let n = index - 1; n >= 0; n--) {
+    if (place(run.hits[n]) === place(hit) && run.hits[n].session === hit.session) return run.hits[n];
+  }
   return null;
 }
 function valuesOf(index) {
@@ -81,34 +88,49 @@ function show(index) {
   current = index;
   const hit = run.hits[index];
   view.replaceChildren();
-  section(`h${hit.number} ${hit.reason} at ${place(hit)} in ${hit.symbol}`, sourceOf(hit));
+  const who = run.sessions > 1 ? ` of ${hit.session}` : '';
+  section(`${hit.name}${who} ${hit.reason} at ${place(hit)} in ${hit.symbol}`, sourceOf(hit));
   if (hit.exception) section('Exception', make('pre', hit.exception));
-  section('Locals', valuesOf(index));
+  section('Locals' + cut(hit.locals.length, hit.locals_total, 'recorded'), valuesOf(index));
   const stack = make('table');
   hit.stack.forEach((frame, n) => {
     const row = make('tr');
     row.append(make('td', 'f' + n), make('td', frame.function), make('td', (frame.file || '') + ':' + (frame.line || '')));
     stack.append(row);
   });
-  section('Stack', stack);
+  section('Stack' + cut(hit.stack.length, hit.stack_total, 'recorded'), stack);
   if (hit.notes.length) section('Notes', ...hit.notes.map((note) => make('p', note)));
-  section('Output of the run', make('pre', run.output || '(none)'));
-  for (const button of list.children) button.setAttribute('aria-current', String(Number(button.dataset.index) === index));
+  section('Output of the run' + cut(run.output_bytes, run.output_total, 'bytes, its end'), make('pre', run.output || '(none)'));
+  for (const button of [...list.children, ...ticks.children]) {
+    button.setAttribute('aria-current', String(Number(button.dataset.index) === index));
+  }
   const marked = list.querySelector('[aria-current=true]');
   if (marked) marked.scrollIntoView({ block: 'nearest' });
-  location.replace('#h' + hit.number);
+  location.replace('#' + hit.name);
 }
 function fill(filter) {
   list.replaceChildren();
   run.hits.forEach((hit, index) => {
     const values = hit.locals.map((each) => each.name + '=' + each.value).join(' ');
-    const words = `h${hit.number} ${place(hit)} ${hit.symbol} ${values}`;
+    const who = run.sessions > 1 ? `${hit.session} ` : '';
+    const words = `${hit.name} ${who}${place(hit)} ${hit.symbol} ${values}`;
     if (filter && !words.toLowerCase().includes(filter.toLowerCase())) return;
-    const button = make('button', `h${hit.number}  ${place(hit)} `);
-    button.append(make('small', `${hit.symbol}${hit.step ? ', step' : ''}  +${hit.after.toFixed(3)} s`));
+    const button = make('button', `${hit.name}  ${place(hit)} `);
+    button.append(make('small', `${who}${hit.symbol}${hit.step ? ', step' : ''}  +${hit.after.toFixed(3)} s`));
     button.dataset.index = index;
     button.addEventListener('click', () => show(index));
     list.append(button);
+  });
+}
+function mark() {
+  const first = Math.min(...run.hits.map((hit) => hit.after)), last = Math.max(...run.hits.map((hit) => hit.after));
+  run.hits.forEach((hit, index) => {
+    const tick = make('i');
+    tick.title = `${hit.name} +${hit.after.toFixed(3)} s`;
+    tick.style.left = `${last > first ? ((hit.after - first) / (last - first)) * 99 : 0}%`;
+    tick.dataset.index = index;
+    tick.addEventListener('click', () => show(index));
+    ticks.append(tick);
   });
 }
 document.getElementById('filter').addEventListener('input', (event) => fill(event.target.value));
@@ -118,8 +140,9 @@ document.addEventListener('keydown', (event) => {
   if (event.key === 'k' || event.key === 'ArrowUp') show(current - 1);
 });
 fill('');
-const wanted = Number(location.hash.slice(2));
-show(Math.max(0, run.hits.findIndex((hit) => hit.number === wanted)));
+mark();
+const wanted = location.hash.slice(1);
+show(Math.max(0, run.hits.findIndex((hit) => hit.name === wanted)));
 document.documentElement.dataset.ready = String(run.hits.length);
 """
 
@@ -133,15 +156,16 @@ def page(connection: sqlite3.Connection, run: Run, view: View) -> tuple[str, int
     shown = len(data["hits"])
     cut = f", the first {shown:,} shown" if shown < total else ""
     when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(info.began))
-    head = f"{info.session} {info.state}, {total:,} hits{cut}; {info.tool}, {when}"
+    head = f"{info.session} {info.state}, {total:,} hit{'s' * (total != 1)}{cut}; {info.tool}, {when}"
     body = exact.encode(data).decode().replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     text = (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">'
         f'<meta name="viewport" content="width=device-width"><title>{html.escape(info.session)} - Stillframe</title>'
         f"<style>{STYLE}</style></head><body><header><b>{html.escape(info.session)}</b> {html.escape(head)}"
-        f'<br><code>{html.escape(" ".join(info.command))}</code></header><nav><input id="filter" placeholder="filter hits">'
-        '<div id="hits"></div></nav><main id="view"><noscript>This page needs its own script to show the hits.</noscript></main>'
+        f'<br><code>{html.escape(" ".join(info.command))}</code><div id="ticks"></div></header>'
+        '<nav><input id="filter" placeholder="filter hits"><div id="hits"></div></nav><main id="view">'
+        "<noscript>This page needs its own script to show the hits.</noscript></main>"
         f'<script type="application/json" id="run">{body}</script><script>{SCRIPT}</script></body></html>\n'
     )
     return text, shown, total
@@ -163,19 +187,27 @@ def _data(connection: sqlite3.Connection, run: Run, view: View) -> dict[str, Any
     sources: dict[str, Any] = {}
     for begin in range(0, len(ids), 500):
         for row in reading.rows(connection, ids[begin : begin + 500]):
-            hits.append(_hit(connection, row, view, began))
+            hits.append(_hit(connection, row, view, began, run))
             if row.source and str(row.source) not in sources:
                 first, lines = finding.source_lines(connection, row.source)
                 sources[str(row.source)] = {"first": first, "lines": lines}
-    told, _, _ = chronicle.output(connection, run, ("stdout", "stderr", "log"), OUTPUT)
-    return {"hits": hits, "sources": sources, "output": "".join(told.values())}
+    told, total, missing = chronicle.output(connection, run, ("stdout", "stderr", "log"), OUTPUT)
+    return {
+        "hits": hits,
+        "sources": sources,
+        "sessions": len(run.members),
+        "output": "".join(told.values()),
+        "output_bytes": total - missing,
+        "output_total": total,
+    }
 
 
-def _hit(connection: sqlite3.Connection, row: reading.Row, view: View, began: float) -> dict[str, Any]:
+def _hit(connection: sqlite3.Connection, row: reading.Row, view: View, began: float, run: Run) -> dict[str, Any]:
     stop = reading.stop(connection, row, view)
     wrong = stop.exception
     return {
-        "number": row.number,
+        "name": row.handle if row.run == run.id else f"r{row.run}.{row.handle}",
+        "session": row.session,
         "after": max(0.0, row.time - began),
         "reason": row.reason,
         "step": bool(row.step),
@@ -186,5 +218,7 @@ def _hit(connection: sqlite3.Connection, row: reading.Row, view: View, began: fl
         "notes": list(stop.notes),
         "exception": f"{wrong.type}: {wrong.message}" if wrong else None,
         "locals": [{"name": each.name, "value": each.value, "type": each.type} for each in stop.locals],
+        "locals_total": stop.locals_total or len(stop.locals),
+        "stack_total": stop.stack_total or len(stop.stack),
         "stack": [{"function": each.function, "file": each.file, "line": each.line} for each in stop.stack],
     }

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import msgspec
 
+from ..errors import Unsupported
 from ..model import exact
 from ..model.values import Frame, Value
-from . import redaction
+from . import redaction, schema
 from .figures import number_of
 from .lanes import Lanes
 
@@ -66,6 +67,7 @@ class Completed(msgspec.Struct, frozen=True):
 class Pen:
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self.connection = connection
+        self._path = path
         self._inode = os.stat(path).st_ino
         self._seen = -1
         self._ids: dict[Hashable, int] = {}
@@ -97,10 +99,18 @@ class Pen:
         self.connection.execute("BEGIN IMMEDIATE")
         seen = self.connection.execute("PRAGMA data_version").fetchone()[0]
         if seen != self._seen or len(self._ids) > CACHED:  # another host wrote, and may have pruned what we know by id
+            self._check_version()
             self.forget()
         elif len(self._values) > CACHED:
             self._values, self._values_before = {}, self._values
         self._seen = seen
+
+    def _check_version(self) -> None:
+        try:
+            schema.check_version(self.connection, self._path)
+        except Unsupported:
+            self.connection.execute("ROLLBACK")
+            raise
 
     def commit(self) -> None:
         self.connection.execute("COMMIT")
@@ -267,8 +277,7 @@ class Pen:
             self.connection.execute(
                 "INSERT INTO value(id, type, text, number, total, rest) VALUES(?,?,?,?,?,?)", (made, *value_row(safe))
             )
-            mark = f"{safe.name}\x1f{safe.type}\x1f{same_everywhere(safe.value)}"
-            known = self._values[key] = (self.name(clean(safe.name[:TEXT])), made, mark)
+            known = self._values[key] = (self.name(clean(safe.name[:TEXT])), made, _mark(safe))
         return known
 
     # Output
@@ -296,6 +305,16 @@ class Pen:
             "INSERT INTO event(time, run, root, kind, ref, text) VALUES(?,?,?,?,?,?)",
             (time, run, root, kind, ref, clean(text[:TEXT])),
         )
+
+
+def _mark(value: Value) -> str:
+    """What equal values have alike; of one whose text is cut also how much there is, and the parts that were told beside it."""
+    mark = f"{value.name}\x1f{value.type}\x1f{same_everywhere(value.value)}"
+    if value.type and value.total is not None and "…" in value.value:
+        mark += f"\x1f{value.total}"
+    if value.children:
+        mark += f"\x1f{same_everywhere(exact.encode(value.children).decode())}"
+    return mark
 
 
 def source_text(lines: Sequence[str]) -> bytes:

@@ -96,6 +96,12 @@ def _by_id(connection: sqlite3.Connection, select: str, ids: list[int]) -> dict[
     return {row[0]: row[1:] for row in connection.execute(f"{select} WHERE id IN ({marks})", unique)}
 
 
+def locals_of(row: Row) -> tuple[int, int]:
+    """How many locals of a stop are kept, and how many it had."""
+    kept = len(msgspec.json.decode(row.locals, type=list[Any]))
+    return kept, max(kept, rest(row).stop.locals_total or 0)
+
+
 def rest(row: Row) -> HitRest:
     return exact.decode(row.rest.encode(), HitRest)
 

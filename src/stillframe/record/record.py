@@ -7,18 +7,31 @@ import contextlib
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
-from ..errors import Busy, NotFound, StillframeError, StoreFull
+from msgspec.structs import replace
+
+from ..errors import Busy, NotFound, StillframeError, StoreFull, Unsupported
 from ..model.recording import BLANK, Operated, RunFacts
 from ..model.recording import Tape as AnyTape
-from . import schema
+from . import disk, schema
+from .jobs import Settled
 from .pen import Pen
 from .tape import Called, Tape
 from .upkeep import EVERY_SECONDS, Upkeep
-from .writer import Settled, Told, Writer
+from .writer import Told, Writer
 
 T = TypeVar("T")
+
+
+class Noted(Protocol):
+    """An answer that can say more of itself."""
+
+    @property
+    def notes(self) -> tuple[str, ...]: ...
+
+
+N = TypeVar("N", bound=Noted)
 SETTLE_SECONDS = 5.0
 LOOK_SECONDS = 30.0
 OTHERS_SECONDS = 0.25
@@ -55,6 +68,11 @@ class Record:
         """Why nothing is written at the moment."""
         return self._writer.problem
 
+    @property
+    def gap(self) -> str | None:
+        """What every answer must say while nothing is written: more was seen than it knows of."""
+        return f"recording is paused: {self.problem}; what was seen since is not in this" if self.problem else None
+
     def trouble(self) -> str | None:
         """Why the file that is there cannot be read."""
         try:
@@ -90,6 +108,16 @@ class Record:
         async with asyncio.timeout(LOOK_SECONDS):
             return await asyncio.to_thread(self._look, what)
 
+    async def ask(self, what: Callable[[sqlite3.Connection], N]) -> N:
+        """The same for an answer that somebody is told: one that leaves out what is not yet written says so."""
+        try:
+            found = await self.look(what)
+        except NotFound as error:
+            if self.gap is not None:
+                error.message += f"; {self.gap}"
+            raise
+        return replace(found, notes=(*found.notes, self.gap)) if self.gap else found  # type: ignore[type-var]
+
     def _look(self, what: Callable[[sqlite3.Connection], T]) -> T:
         try:
             connection = schema.open_for_reading(self.path)
@@ -106,6 +134,10 @@ class Record:
             if "locked" in str(error) or "busy" in str(error):
                 raise Busy("the record is being written by another process") from None
             raise StoreFull(f"the record cannot be read: {error} ({self.path})") from None
+        except sqlite3.DatabaseError as error:
+            if not disk.is_at_fault(error):
+                raise
+            raise Unsupported(f"{self.path} is damaged: {error}; move it away to begin a new one") from None
         finally:
             connection.close()
 

@@ -142,6 +142,11 @@ def check(connection: sqlite3.Connection, path: Path) -> None:
         raise Unsupported(f"{path} is no record of Stillframe: {error}; move it away to begin a new one") from None
     if application != APPLICATION and tables:
         raise Unsupported(f"{path} is a database, but no record of Stillframe; move it away to begin a new one")
+    check_version(connection, path)
+
+
+def check_version(connection: sqlite3.Connection, path: Path) -> None:
+    """Refuse one that a newer Stillframe has made, or has brought up to its own version while we had it open."""
     if version(connection) > NEWEST:
         raise Unsupported(
             f"{path} is of version {version(connection)}, written by a newer Stillframe; this one knows up to {NEWEST}"

@@ -15,7 +15,7 @@ import msgspec
 
 from ..model import exact
 from ..model.values import Value
-from .figures import LONGEST_NUMBER, bare_number, may_be_wrapped, number_of
+from .figures import EXACT, INFINITE, LONGEST_NUMBER, bare_number, exactly, may_be_wrapped
 from .pen import ValueRest
 
 _QUOTED = r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`(?:[^`\\]|\\.)*`)"""
@@ -301,7 +301,7 @@ def number(told: str | int | None) -> float | None:
     """What is told as a number; most texts begin like none."""
     if not isinstance(told, str):
         return told
-    return number_of(told) if told[:1].isdigit() or told[:1] == "-" or may_be_wrapped(told) else None
+    return exactly(told) if told[:1].isdigit() or told[:1] == "-" or may_be_wrapped(told) else INFINITE.get(told)
 
 
 TOGETHER = 1024
@@ -322,7 +322,7 @@ def numbers(told: Sequence[str | int | None]) -> list[float | None]:
 
 
 def _as_json(told: Sequence[str | int | None]) -> Sequence[float | None] | None:
-    """None where one of them is no number, or is written otherwise."""
+    """None where one of them is no number, is written otherwise, or is too large for a float to be exactly it."""
     try:
         row = ",".join(told)  # type: ignore[arg-type]
         if not _NUMBERS.fullmatch(row) or max(map(len, told)) > LONGEST_NUMBER:  # type: ignore[arg-type]
@@ -330,7 +330,7 @@ def _as_json(told: Sequence[str | int | None]) -> Sequence[float | None] | None:
         read = msgspec.json.decode(f"[{row}]", type=list[float])
     except (TypeError, msgspec.DecodeError):
         return None
-    return read if len(read) == len(told) else None
+    return read if len(read) == len(told) and max(read) < EXACT and min(read) > -EXACT else None
 
 
 def restored(type: str, text: str, total: int | None, rest: str | None) -> Value:

@@ -16,6 +16,7 @@ from ..errors import UsageError
 from . import texts
 from .asking import Asking
 from .conditions import Compared, Condition, Constant, Contains, Not, Operand, Path, Remainder, Several, Truth
+from .figures import EXACT
 
 LONGEST = 2000
 DEEPEST = 50
@@ -189,8 +190,8 @@ class Reader:
         divisor, op, wanted = self.operand(), self._accept("==", "=", "!=", "<=", ">=", "<", ">"), Constant(0.0)
         right = self.operand() if op else wanted
         match left, divisor, right:
-            case Path(of="value" | "len"), Constant(float() as by), Constant(float() as rest) if by:
-                return Remainder(left, by, "!=" if op is None else "==" if op == "=" else op, rest)
+            case Path(of="value" | "len"), Constant(float() | int() as by), Constant(float() | int() as rest) if by:
+                return Remainder(left, float(by), "!=" if op is None else "==" if op == "=" else op, rest)
         raise UsageError(f"the {self._what} takes a remainder as in n % 2 == 1: of what was recorded, by a number")
 
     def _one_of(self, left: Operand, closing: str) -> Condition:
@@ -212,7 +213,7 @@ class Reader:
     def operand(self) -> Operand:
         kind, text = self._take()
         if kind == "number":
-            return Constant(float(text.replace("_", "")))
+            return Constant(_number(text.replace("_", "")))
         if kind == "string":
             return Constant(texts.plain(text))
         if kind != "path":
@@ -242,6 +243,11 @@ class Reader:
             words = right.value[0]
             raise UsageError(f"the {self._what} asks whether {left} {op} {words}; only == and != make sense there")
         return Compared(left, op, right)
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    return int(text) if abs(number) >= EXACT and text.removeprefix("-").isdigit() else number
 
 
 def steps_of(text: str) -> tuple[texts.Step, ...]:

@@ -21,12 +21,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from ..errors import Busy, StillframeError, StoreFull
 from . import disk, schema
+from .jobs import Backlog, Job, Settled
 from .lingering import LINGER_SECONDS, Lingering
 from .pen import Pen
 from .upkeep import Upkeep
@@ -36,8 +37,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 GROUP = 500
 """Jobs that one commit takes at the most."""
-BACKLOG = 1000
-"""Jobs that wait whole while the disk takes nothing; of older ones only the bare facts wait."""
 WAL_BYTES = 8 * 1024 * 1024
 """How large the log may grow before what is in it is moved to the file itself."""
 QUICK_SECONDS = 0.02
@@ -45,26 +44,6 @@ QUICK_SECONDS = 0.02
 SLOW_SECONDS = 10.0
 TASK_SECONDS = 60.0
 CLOSE_SECONDS = 20.0
-
-
-class Job(Protocol):
-    """Something to write down."""
-
-    def write(self, pen: Pen) -> None: ...
-
-    def reduced(self) -> Job | None:
-        """The least of it, where there is no room to keep all in memory; None where it can be done without."""
-        ...
-
-
-class Settled:
-    """Nothing to write: its answer says that everything before it is written."""
-
-    def write(self, pen: Pen) -> None:
-        pass
-
-    def reduced(self) -> None:
-        return None
 
 
 class Told(msgspec.Struct):
@@ -113,7 +92,7 @@ class Writer:
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._pen: Pen | None = None
-        self._backlog: list[Told] = []
+        self._backlog = Backlog()
         self._lingering: Lingering[Told] = Lingering(lambda: self.put(Told(Settled())))
         self._hand = threading.Lock()
         """Held by whoever writes, in the thread or outside."""
@@ -234,28 +213,43 @@ class Writer:
             return None
 
     def _commit(self, group: list[Told]) -> None:
-        waiting = [*self._backlog, *group]
-        if self._pen is not None and all(isinstance(each.job, Settled) for each in waiting):
+        if self._pen is not None and not self._backlog and all(isinstance(each.job, Settled) for each in group):
             # A look costs no transaction but the first, which brings an older record up to date, and is no news to anybody.
-            for each in waiting:
+            for each in group:
                 each.tell(None)
             return
-        try:
-            self._write([each.job for each in waiting])
-        except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError, StillframeError) as error:
-            if disk.is_at_fault(error):
-                self._pause(waiting, error)
-                return
-            self._one_by_one(waiting)
-        except (ValueError, TypeError, OverflowError, sqlite3.Error):
-            self._one_by_one(waiting)
-        self._written(waiting)
-
-    def _written(self, told: list[Told]) -> None:
-        self._backlog, self.problem = [], None
-        for each in told:
+        error = self._make_up() or self._attempt([each.job for each in group])
+        if error is not None:
+            self._pause(group, error)
+            return
+        self.problem = None
+        for each in group:
             each.tell(None)
         self.on_commit()
+
+    def _make_up(self) -> Exception | None:
+        """Write what waits: one of it, to see whether the disk takes any, then many at once, so that nobody is held up by all of
+        it while it takes none. Why it could not be, if so."""
+        most = 1
+        while some := self._backlog.oldest(most):
+            if (error := self._attempt(some)) is not None:
+                return error
+            self._backlog.drop(len(some))
+            most = GROUP
+            self.on_commit()
+        return None
+
+    def _attempt(self, jobs: list[Job]) -> Exception | None:
+        """Write it in one transaction; what the disk has against it, if anything."""
+        try:
+            self._write(jobs)
+        except (sqlite3.OperationalError, sqlite3.DatabaseError, OSError, StillframeError) as error:
+            if disk.is_at_fault(error):
+                return error
+            self._one_by_one(jobs)
+        except (ValueError, TypeError, OverflowError, sqlite3.Error):
+            self._one_by_one(jobs)
+        return None
 
     def _afterwards(self) -> None:
         """What could wait until everybody was answered."""
@@ -269,23 +263,21 @@ class Writer:
             except (sqlite3.Error, OSError) as error:  # the hits are there, with the lines around them
                 log.warning("the record has a part of a source only: %s", error)
 
-    def _one_by_one(self, waiting: list[Told]) -> None:
+    def _one_by_one(self, jobs: list[Job]) -> None:
         """One of them cannot be written as it is, through a fault of ours: the others must not suffer for it."""
-        for each in waiting:
-            for job in (each.job, each.job.reduced()):
+        for each in jobs:
+            for job in (each, each.reduced()):
                 try:
                     self._write([job] if job else [])
                     break
                 except Exception:  # named in the log; the debugging goes on
                     log.exception("could not be recorded: %.500r", job)
 
-    def _pause(self, waiting: list[Told], error: Exception) -> None:
+    def _pause(self, group: list[Told], error: Exception) -> None:
         self.problem = disk.words(error)
-        for each in waiting:
+        for each in group:
             each.tell(self.problem)
-        kept = [Told(each.job) for each in waiting]
-        reduced = [Told(job) for each in kept[:-BACKLOG] if (job := each.job.reduced())]
-        self._backlog = reduced + kept[-BACKLOG:]
+            self._backlog.add(each.job)
 
     def _do(self, task: Task) -> None:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..model import recorded as model
 from . import keeping, recorded
+from .escape import escape
 from .text import clipped, show
 
 
@@ -42,7 +43,7 @@ def _history(result: model.History, name: str, budget: int) -> str:
 
 @show.register
 def _events(result: model.Events, name: str, budget: int) -> str:
-    last = f"cursor {result.cursor}"
+    last = "".join(f"note: {escape(each)}\n" for each in result.notes) + f"cursor {result.cursor}"
     if not result.events:
         return f"nothing new\n{last}"
     return (

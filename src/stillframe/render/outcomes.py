@@ -264,8 +264,11 @@ def _exited(name: str, exited: Exited, room: Room) -> list[str]:
 def _never(item: Breakpoint) -> str:
     if item.state == "pending":
         asked = item.requested
-        unknown = item.message or f"no function {asked.symbol} is known yet"
-        what = f"{asked.file} was never loaded" if asked.file else unknown.replace("is known yet", "was found")
+        said = item.message or (
+            f"{asked.file} is not loaded yet" if asked.file else f"no function {asked.symbol} is known yet"
+        )
+        is_plain = asked.file and "is not loaded yet" in said
+        what = f"{asked.file} was never loaded" if is_plain else said.replace("is known yet", "was found")
         return f"{item.id} pending ({escape(what)})"
     if item.message:
         return f"{item.id} {item.state} ({escape(item.message)})"

@@ -96,7 +96,7 @@ def hit_diff_rows(result: recorded.HitDiff) -> list[str]:
     head = f"{first.run}.{first.hit} {escape(first.place)} against {second.run}.{second.hit} {escape(second.place)}"
     rows = [head, *(difference(each) for each in result.differences)]
     if not result.differences:
-        rows.append("no local differs")
+        rows.append("no recorded local differs")
     if result.same:
         rows.append(f"same: {result.same}")
     return [
@@ -196,7 +196,7 @@ def run_diff_rows(result: recorded.RunDiff) -> list[str]:
     for at, each in enumerate(result.different):
         rows += place_diff_rows(each, "first difference: " if not at else "")
     if not (result.only_first or result.only_second or result.different):
-        rows.append("no difference")
+        rows.append("no difference in what is recorded")
     return [*rows, *(f"note: {escape(each)}" for each in result.notes)]
 
 

@@ -16,6 +16,7 @@ from ..model.outcomes import Breakpoint, Cancelled, Ended, Exited, Lost, RawRepl
 from ..model.reports import CrashReport, HangReport
 from ..model.tested import TestReport
 from ..model.traces import TraceReport
+from ..ops.next_steps import ONCE_MENDED
 from ..registry import OPERATIONS
 from . import health, machine, parts, probes, reports, tested, traces
 from .escape import escape, lines, shorten, source
@@ -49,7 +50,7 @@ def text(done: Dispatched, budget: int) -> tuple[str, str]:
 
 def error(failure: ErrorReply) -> str:
     row = f"error {failure.code}: {lines(shorten(failure.message, MESSAGE))}"
-    if failure.hint:
+    if failure.hint and failure.hint.get("once") != ONCE_MENDED:
         row += f" (try: {spelled(failure.hint)})"
     for name, said in failure.detail.items():
         if isinstance(said, str) and said.strip() and said.strip() not in failure.message:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 import time
 from collections.abc import Sequence
 
@@ -11,7 +10,7 @@ from ..errors import Busy, NoSession, Try
 from ..model.plans import Caller
 from ..settings import root_of
 from .kept import Kept
-from .names import check_name
+from .names import check_name, made_of
 from .session import Session
 from .shelf import Shelf
 
@@ -139,7 +138,7 @@ class Roll:
             if self._is_taken(name):
                 raise Busy(f"a live session is called {name}", hint=Try("stop", {"session": name}))
             return name
-        stem = re.sub(r"[^a-z0-9-]+", "-", default.lower()).strip("-")[:60] or "program"
+        stem = made_of(default)
         names = (stem if number == 1 else f"{stem}-{number}" for number in itertools.count(1))
         return next(each for each in names if each not in elsewhere and not self._is_taken(each))
 

@@ -348,6 +348,8 @@ class Session:
             page = await self.backend.stack(thread, 0, index + 1)
             self.handles.frames(thread, page.frames, page.start)
             known = self.handles.frame_id(thread, index)
+            if known is None and len(page.frames) > index:
+                raise NotFound(f"of f{index} only the place is known: no call is held there", hint=Try("stack"))
         if known is None:
             raise NotFound(f"there is no frame f{index}", hint=Try("stack"))
         return known

@@ -323,6 +323,49 @@ def test_of_two_clients_on_one_session_one_waits_while_the_other_looks_and_moves
     assert "spin ended" in one.call("stop")["content"][0]["text"]
 
 
+def test_an_evaluation_that_never_ends_goes_with_whoever_asked_for_it(pipe: Any, tmp_path: Path) -> None:
+    """However long it was given: neither one that runs nor one that waits for its turn keeps the next client waiting."""
+    (tmp_path / "count.py").write_text(COUNT)
+    stays: Pipe = pipe()
+    goes: Pipe = pipe()
+    stays.call("launch", program=["count.py"], breaks=["count.py:3"])
+    endless = {"expressions": ["print('at it', flush=True) or [1 for _ in iter(int, 1)]", "2"], "timeout": 600}
+    since = {"part": "output", "since": "0.0.0.0", "kind": "stdout", "wait": True}
+    silent = {"expressions": ["[1 for _ in iter(int, 1)]"], "timeout": 600}
+    for each in (endless, silent):
+        goes.request("tools/call", name="eval", arguments=each)
+    told = goes.call("state", **since)["structuredContent"]["result"]
+    assert told["stdout"] == "at it\n"
+    goes.process.kill()
+    goes.process.wait()
+    assert stays.call("eval", expressions=["word"])["structuredContent"]["result"]["values"][0]["value"] == "'a'"
+    # The same where it is cancelled.
+    asked = stays.request("tools/call", name="eval", arguments=endless)
+    other: Pipe = pipe()
+    again = other.call("state", **{**since, "since": told["cursor"]})["structuredContent"]["result"]
+    assert again["stdout"] == "at it\n"
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": asked}}
+    stays.send(json.dumps(cancel).encode() + b"\n")
+    after = stays.call("eval", expressions=["word"])
+    note = "note: the call of eval was cancelled; what it had begun in the program may be done all the same\n"
+    assert after["content"][0]["text"].startswith(note)
+    assert after["structuredContent"]["result"]["values"][0]["value"] == "'a'"
+    assert "count ended" in stays.call("stop")["content"][0]["text"]
+
+
+def test_a_start_that_is_cancelled_claims_no_program_and_leaves_no_build(pipe: Any, tmp_path: Path) -> None:
+    (tmp_path / "count.py").write_text(COUNT)
+    line: Pipe = pipe()
+    asked = line.request("tools/call", name="launch", arguments={"program": ["count.py"], "build": "exec sleep 600"})
+    building = eventually(lambda: _running("sleep", "600"), "it never came to that")
+    cancel = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": asked}}
+    line.send(json.dumps(cancel).encode() + b"\n")
+    after = line.call("state", part="sessions")
+    note = "note: the call of launch was cancelled; a program that it had started by then was left as it was\n"
+    assert after["content"][0]["text"].startswith(note) and after["structuredContent"]["result"]["sessions"] == []
+    eventually(lambda: all(map(gone, building)), "the build went on for nobody")
+
+
 def _running(*words: str) -> list[psutil.Process]:
     """Those of this test, not of another one like it."""
     return [each for each in marked(COOKIE, os.environ[COOKIE]) if set(words) <= set(command(each))]

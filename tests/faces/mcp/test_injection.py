@@ -114,8 +114,8 @@ async def test_two_hundred_orders_in_a_program_stay_data(agent: Connect, tmp_pat
         check(held, "the end")
         check(await client.call_tool("state", {"part": "output"}), "output")
         assert (await client.list_tools()).model_dump_json() == before
-        for each in (await client.list_resources()).resources:
-            assert "obey" not in each.model_dump_json() and "instructions;" not in each.model_dump_json()
+        for each in (await client.list_resources()).resources:  # the session is called after the file
+            assert not re.search("obey|instructions|call|stop", each.model_dump_json()), each
 
 
 RAISES = """\

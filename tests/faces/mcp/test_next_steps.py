@@ -115,7 +115,12 @@ async def wrong_words(walk: Walk) -> None:
     await walk.fails("launch_failed", deep, "launch", program=["deep.py"], breaks=["count.py:3"])
     near = 'crash {"command": ["python3", "count.py"]}'
     await walk.fails("launch_failed", near, "crash", command=["python3", "cuont.py"])
-    await walk.fails("launch_failed", "", "crash", command=["python3", "neither/here/nor_there.py"])
+    mended = "once what is amiss there is put right"
+    await walk.fails(
+        "launch_failed", f"crash again, {mended}", "crash", command=["python3", "neither/here/nor_there.py"]
+    )
+    await walk.fails("launch_failed", f"attach again, {mended}", "attach", address="127.0.0.1:1")
+    await walk.fails("not_found", f"attach again, {mended}", "attach", pid=2**30)
     await walk.fails("adapter_missing", "dbg doctor (on the command line)", "launch", program=["a.absent"])
     await walk.fails("no_session", 'state {"part": "sessions"}', "state", session="nobody")
     await walk.fails("busy", 'stop {"session": "other"}', "launch", program=["count.py"], name="other")

@@ -6,6 +6,7 @@ import sys
 import gdb
 import sf_gdb_frames as frames
 import sf_gdb_memory as memory
+import sf_gdb_spoken as spoken
 from gdb.dap import breakpoint as dap_breakpoint
 from gdb.dap import events as dap_events
 from gdb.dap import frames as dap_frames
@@ -113,7 +114,7 @@ class Machine(object):
         frame, line = gdb.newest_frame(), int(arguments["line"])
         frame.select()
         try:
-            found = gdb.decode_line("'%s':%d" % (arguments["file"], line))[1] or ()
+            found = spoken.line(arguments["file"], line)
         except gdb.error as error:
             raise Unable(error)
         here = _identity(frame.function())

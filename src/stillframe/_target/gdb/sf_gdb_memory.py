@@ -3,6 +3,7 @@
 import base64
 
 import gdb
+import sf_gdb_spoken as spoken
 from gdb.dap import startup as dap_startup
 
 _PAGE = 4096
@@ -68,7 +69,7 @@ def entry_of(name):
     if "'" in name:
         return None
     try:
-        found = gdb.decode_line("'%s'" % name)[1] or ()
+        found = spoken.function(name)
     except gdb.error:
         return None
     return next((hex(first) for each in found if (first := _start(each.pc))), None)

@@ -5,6 +5,7 @@ import re
 
 import gdb
 import sf_gdb_frames as frames
+import sf_gdb_spoken as spoken
 
 _COMPARED = set()
 _OBJECTS = []
@@ -35,14 +36,25 @@ def resolve(files, symbols):
 
 def _file(path, lines):
     told = [_line(path, int(line)) for line in lines]
-    return {"loaded": any([each.pop("known") for each in told]), "lines": told}
+    loaded = any([each.pop("known") for each in told])
+    return {"loaded": loaded, "lines": told, "like": [] if loaded else _like(path)}
+
+
+def _like(path):
+    """The files of the same name that the program was made of: one that was built elsewhere has its sources under other paths."""
+    pattern = "^%s$" % re.escape(os.path.basename(path))
+    try:
+        found = gdb.execute_mi("-file-list-exec-source-files", "--basename", "--", pattern).get("files") or ()
+    except gdb.error:  # a name that makes no pattern
+        return []
+    return sorted({each["fullname"] for each in found if frames.is_users(each.get("fullname"))} - {path})
 
 
 def _line(path, line):
     """What gdb would make of a line: the line itself, the next one of its function that has code, or why there is none."""
     try:
         # Asked first, since for a breakpoint that it cannot place gdb also prints why.
-        gdb.decode_line("'%s':%d" % (path, line))
+        spoken.line(path, line)
     except gdb.error as error:
         # gdb 18 says the first, gdb 14 the second.
         if "No compiled code" in str(error) or "No line" in str(error):
@@ -131,7 +143,7 @@ def _plain(name):
 
 def _is_known(name, module):
     try:
-        return bool(gdb.decode_line("'%s':'%s'" % (module, name) if module else "'%s'" % name)[1])
+        return bool(spoken.function(name, module))
     except gdb.error:
         return False
 

@@ -9,6 +9,7 @@ import gdb
 import sf_gdb_cores as cores
 import sf_gdb_cxx as cxx
 import sf_gdb_frames as frames
+import sf_gdb_spoken as spoken
 from sf_faults import FATAL, FAULTS, SI_KERNEL, UNTOLD, WORDS, mode
 
 _BELOW = 256
@@ -188,7 +189,7 @@ def _cxx(find):
 
 def _is_known(name):
     try:
-        return bool(gdb.decode_line("'%s'" % name)[1])
+        return bool(spoken.function(name))
     except gdb.error:
         return False
 

@@ -2,6 +2,7 @@
 
 import base64
 import re
+import sys
 
 import lldb
 import sf_lldb_values as values
@@ -147,8 +148,16 @@ def hold(target, place, condition):
     return {"number": made.GetID()}
 
 
+_POINTERS = {"$pc": lldb.SBFrame.GetPC, "$sp": lldb.SBFrame.GetSP, "$fp": lldb.SBFrame.GetFP}
+"""Registers are asked for and not evaluated: in a frame of Rust's, lldb 22.1 tells an address in its own memory for them."""
+
+
 def address_of(frame, text, options):
     """Where an expression lies, or where it points to."""
+    if text in _POINTERS:
+        return _POINTERS[text](frame)
+    if text.startswith("$") and (register := frame.FindRegister(text[1:])).IsValid():
+        return int.from_bytes(bytes(register.GetData().uint8s[:8]), sys.byteorder)
     value = _variable(frame, text) or _evaluated(frame, text, options)
     kind = value.GetType().GetCanonicalType()
     if kind.IsPointerType() or kind.IsFunctionType() or text.startswith("$"):

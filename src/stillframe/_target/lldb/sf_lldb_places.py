@@ -62,7 +62,16 @@ def _files(module):
 
 def _file(target, path, lines):
     told = [_line(target, path, int(line)) for line in lines]
-    return {"loaded": any([each.pop("known") for each in told]), "lines": told}
+    loaded = any([each.pop("known") for each in told])
+    return {"loaded": loaded, "lines": told, "like": [] if loaded else _like(target, path)}
+
+
+def _like(target, path):
+    """The files of the same name that the program was made of: one that was built elsewhere has its sources under other paths."""
+    known = (each for module in target.module_iter() if _is_own(module) for each in _files(module))
+    return sorted(
+        {each for each in known if os.path.basename(each) == os.path.basename(path) and is_users(each)} - {path}
+    )
 
 
 def _line(target, path, line):

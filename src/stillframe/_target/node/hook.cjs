@@ -18,7 +18,7 @@
   const MEETING = Symbol.for('stillframe.meeting'); // where the debugger tells a worker of the FIFO
 
   // A module that nobody asked for costs its loading, and once more when the debugger is told of all that is loaded: so none
-  // is loaded here.
+  // is loaded here, but where Node leaves no other way.
   function come_up() {
     const isMainThread = !process.chdir.disabled; // so Node 18 to 24 marks what a worker cannot do
     const fifo = isMainThread ? process.env.STILLFRAME_NODE : globalThis[MEETING];
@@ -31,6 +31,7 @@
     if (!isMainThread) return leave_promises(); // workers are announced by their main thread's inspector
     const inspector = inspector_of_node();
     if (!announce(fifo, inspector)) return;
+    keep_variables();
     Object.defineProperty(globalThis, LOADER, { value: module.constructor, configurable: true });
     inspector.waitForDebugger();
     delete globalThis[LOADER];
@@ -61,16 +62,34 @@
   // itself: there the hook only takes time, and marks them with symbols that a program prints along with them (Node 20).
   // `ours` are the hooks in their place, where somebody wants to know who awaits what.
   function leave_promises(ours) {
-    if (warns_of_bindings() || Number.parseInt(process.versions.node, 10) > 22) { // Node 24 has no such binding
+    if (warns_of_bindings() || is_beyond_22()) {
       if (ours) require('v8').promiseHooks.createHook(ours);
       return;
     }
+    const { setPromiseHooks } = binding('async_wrap');
+    const { init, before, after, settled } = ours || {};
+    if (setPromiseHooks) setPromiseHooks(init, before, after, settled);
+  }
+
+  // Code that V8 has optimised forgets what the lines ahead do not use: where it is held then, by what it throws or below
+  // somebody else's breakpoint, V8 tells such variables as `undefined` (Node 18 and 20), or not at all. Maglev, which Node 24
+  // has, cannot be told to keep them; Turbofan can.
+  function keep_variables() {
+    const { setFlagsFromString } = warns_of_bindings() || is_beyond_22() ? require('v8') : binding('v8');
+    setFlagsFromString('--no-analyze-environment-liveness');
+    if (is_beyond_22()) setFlagsFromString('--no-maglev');
+  }
+
+  function is_beyond_22() { // Node 24 has no bindings for what follows
+    return Number.parseInt(process.versions.node, 10) > 22;
+  }
+
+  // Of some Node 18 to 22 warns.
+  function binding(name) {
     const warned = Object.getOwnPropertyDescriptor(process, 'noDeprecation');
     Object.defineProperty(process, 'noDeprecation', { value: true, configurable: true, writable: true });
     try {
-      const { setPromiseHooks } = process.binding('async_wrap'); // Node 20 warns of this one
-      const { init, before, after, settled } = ours || {};
-      if (setPromiseHooks) setPromiseHooks(init, before, after, settled);
+      return process.binding(name);
     } finally {
       if (warned) Object.defineProperty(process, 'noDeprecation', warned);
       else delete process.noDeprecation;

@@ -6,6 +6,7 @@ import re
 import sys
 
 from . import sfr_find, sfr_probe, sfr_trace
+from .sfr_started import Started
 from .sfr_told import Told, quoted
 
 _PLUMBING = re.compile(r"multiprocessing[./](resource_tracker|semaphore_tracker)")
@@ -31,6 +32,7 @@ def begin(folder):
         _trace(dict(ask["trace"], text=ask.get("text", 100)), told, all_code, monitors)
     elif ask.get("probes"):
         _probe(ask, told, all_code, monitors)
+    Started(told).install()
 
 
 def _trace(ask, told, all_code, monitors):

@@ -27,6 +27,9 @@ class Ears:
         self.monitoring.use_tool_id(self.tool, _NAME)
         self.wanted = 0
         self.gone = False
+        self.callbacks = {}
+        self.local = {}
+        told.on_end.append(self.look)
         atexit.register(self.look)
 
     def hear(self, event, callback):
@@ -39,7 +42,11 @@ class Ears:
                 self.fail(error)
                 return disable
 
-        self.monitoring.register_callback(self.tool, event, guarded)
+        self.register(event, guarded)
+
+    def register(self, event, callback):
+        self.callbacks[event] = callback
+        self.monitoring.register_callback(self.tool, event, callback)
 
     def want(self, events):
         """Hear these of all code."""
@@ -47,14 +54,22 @@ class Ears:
         self.monitoring.set_events(self.tool, events)
 
     def is_ours(self):
-        """Whether our place is as we left it: any code of the program may free it, or ask for other events there."""
+        """Whether our place is as we left it: any code of the program may free it, ask for other events there, or take our
+        callbacks away. To ask is to put them back."""
+        tool, ask = self.tool, self.monitoring
         try:
-            return (self.monitoring.get_tool(self.tool), self.monitoring.get_events(self.tool)) == (_NAME, self.wanted)
+            if (ask.get_tool(tool), ask.get_events(tool)) != (_NAME, self.wanted):
+                return False
+            if any(ask.get_local_events(tool, code) & events != events for code, events in self.local.values()):
+                return False
+            heard = [ask.register_callback(tool, event, each) is each for event, each in self.callbacks.items()]
+            return all(heard)
         except ValueError:
             return False
 
     def look(self):
-        """Tell at the program's end that nothing was heard of it any more."""
+        """Tell at the program's end that nothing was heard of it any more. Nobody could sooner: what stands before the functions
+        of `sys.monitoring` is code, of which other tools hear while they hold their locks."""
         if not self.gone and not self.is_ours():
             self.gone = True
             self.told.lost(
@@ -83,7 +98,6 @@ class TraceEars(Ears):
         self.trace = trace
         self.finder = finder
         self.seen = {}
-        self.local = {}
         trace.listen, trace.unlisten = self.listen, self.unlisten
         events = self.events
         self.alone = events.PY_START | events.PY_RETURN | events.PY_YIELD | events.PY_RESUME
@@ -132,7 +146,7 @@ class TraceEars(Ears):
                 self.fail(error)
                 return disable
 
-        self.monitoring.register_callback(self.tool, self.events.LINE, line)
+        self.register(self.events.LINE, line)
 
     def _want_no_lines(self, code):
         events = self.local[id(code)][1] & ~self.events.LINE
@@ -189,7 +203,7 @@ class ProbeEars(Ears):
                 self.fail(error)
                 return disable
 
-        self.monitoring.register_callback(self.tool, self.events.LINE, line)
+        self.register(self.events.LINE, line)
         self.want(self.events.PY_START)
 
     def arm(self, probe, code, line, entries):
@@ -201,6 +215,7 @@ class ProbeEars(Ears):
                 self.lines[line] = (code, probe, entries, [])
             else:
                 first[-1].append((code, probe, entries))
+            self.local[id(code)] = (code, self.events.LINE)
             self.monitoring.set_local_events(self.tool, code, self.events.LINE)
 
     def further(self, code, frame, found):

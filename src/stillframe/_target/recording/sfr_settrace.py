@@ -35,12 +35,22 @@ class Tracer:
             return original(function)
 
         sys.settrace = settrace
+        sys.addaudithook(self._heard)
         threading.settrace(mine)
         original(mine)
 
+    def _heard(self, event, _):
+        """Of a tracer in C, as coverage's, which asks nobody for `sys.settrace`."""
+        if event != "sys.settrace" or self.taken:
+            return
+        frame = sys._getframe(1)
+        if frame.f_code.co_filename != __file__:
+            self.taken = True
+            self._tell(frame, None)
+
     def _tell(self, frame, function):
         who = (getattr(type(function), "__module__", "") or "").partition(".")[0]
-        who = who if who not in ("builtins", "") else frame.f_globals.get("__name__", "something")
+        who = who if who not in ("builtins", "") else frame.f_globals.get("__name__") or "something"
         self.told.lost(
             "another tracer (%s, %s:%d) took the place of the recorder, which until Python 3.11 there is only one of: what ran"
             " afterwards is not recorded" % (who.partition(".")[0], os.path.basename(frame.f_code.co_filename), frame.f_lineno)

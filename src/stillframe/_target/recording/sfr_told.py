@@ -41,6 +41,7 @@ class Told:
         self.hello = hello
         self.dropped = 0
         self.on_fork = []
+        self.on_end = []
         self._open()
         os.register_at_fork(after_in_child=self._after_fork)
 
@@ -103,6 +104,11 @@ class Told:
             return False
         self.ready = ready
         return True
+
+    def ending(self):
+        """The process is about to end without a word of Python's."""
+        for each in self.on_end:
+            each()
 
     def note(self, text):
         self.say('["note",%s]' % quoted(text))

@@ -13,6 +13,7 @@ from ...model.outcomes import AnyOutcome, Stop
 from ...model.places import BreakSpec
 from ...model.plans import Plan
 from ...model.recorder import Where
+from ...model.reports import ReportFrame
 from ...model.tested import TestFailure, Told
 from ...model.values import Value
 from ...settings import project_root
@@ -55,6 +56,8 @@ class Live(msgspec.Struct, frozen=True):
     """Whether the error itself told all calls of the user's, so that further ones belong to the runner's affairs."""
     hidden: Callable[[Value], bool] = lambda value: False
     """Which of the user's values are of the runner's own making."""
+    wraps: Callable[[ReportFrame], bool] = lambda frame: False
+    """Whether a call is the one that the runner itself puts around a test."""
     fails_again: Callable[[], bool] = lambda: False
     """Whether the report of this run has the failure too, wherever it was stopped."""
 

@@ -56,7 +56,7 @@ class CargoTest:
     stays = False
     alone = True
     by_id = True
-    built_there = False
+    built_there = True
     recordable = False
 
     def signs(self, signs: Signs) -> int:
@@ -110,7 +110,8 @@ class CargoTest:
         words = ("cargo", "test", *flags, *_package(failed, flags, ask), failed.id, "--", "--exact", "--test-threads=1")
         plan = Plan(command=words, kind="command", cwd=ask.root, env=ask.env, umask=ask.umask)
         breaks = tuple(BreakSpec(SymbolPlace(each)) for each in _PANICS)
-        return Live(plan, breaks=breaks, catch=("off",))
+        around = re.compile(rf"(^|::){re.escape(failed.id)}::{{+closure[^:]*}}+\Z")  # what `#[test]` makes of it
+        return Live(plan, breaks=breaks, catch=("off",), wraps=lambda each: bool(around.search(each.function)))
 
     def around(self, failure: TestFailure) -> tuple[Where, str] | None:
         return None

@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from ...errors import EvalFailed
+from ...model import exact
 from ...model.backend import Bounds
 from ...model.values import Value, Values
 from .client import Body, CdpClient
@@ -16,7 +17,6 @@ from .conditions import STORE
 
 _CALL = "Runtime.callFunctionOn"
 _DETAILS = "Runtime.getExceptionDetails"
-_encode = msgspec.json.Encoder().encode
 
 
 class Asking:
@@ -79,7 +79,7 @@ class Question:
     from then on, since V8 compiles a question each time that it is put."""
 
     def __init__(self, number: int, words: Sequence[Any]) -> None:
-        told = ",".join(_encode(each).decode() for each in (number, *words))
+        told = ",".join(exact.encode(each).decode() for each in (number, *words))
         ask = f"return {STORE}.again({number},self===globalThis?null:self,scopes)"
         self._whole = f"function(self,...scopes){{{STORE}.learn({told});{ask}}}"
         self._short = f"function(self,...scopes){{{ask}}}"
@@ -102,7 +102,7 @@ def question(expression: str, names: str, *words: Any) -> str:
     The words stand in its text: V8 compiles a script for each argument that is no object.
     """
     named = names.split(", ")
-    told = ",".join(f"{name}={_encode(word).decode()}" for name, word in zip(named, words, strict=False))
+    told = ",".join(f"{name}={exact.encode(word).decode()}" for name, word in zip(named, words, strict=False))
     told = f"const {told};" if words else ""
     return f"function({','.join(named[len(words) :])}){{{told}return {STORE}.{expression}}}"
 

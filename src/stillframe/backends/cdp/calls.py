@@ -7,6 +7,8 @@ from typing import Any, overload
 
 import msgspec
 
+from ...model import exact
+
 Body = dict[str, Any]
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -74,7 +76,7 @@ class Calls(Sequence[Body]):
         if isinstance(at, slice):
             return [self[each] for each in range(len(self._told))[at]]
         if at not in self._read:
-            self._read[at] = _decode(self._told[at])
+            self._read[at] = _body(self._told[at])
             if self._take is not None:
                 self._take(self._read[at])
         return self._read[at]
@@ -91,11 +93,11 @@ class Calls(Sequence[Body]):
 def decode(data: bytes) -> Body:
     """A message of V8; the calls of a pause as `Calls`. msgspec.DecodeError where it is none."""
     if not data.startswith(_HEAD):
-        return _decode(data)
+        return _body(data)
     try:
         told = _decode_pause(data).params
-    except msgspec.ValidationError:
-        return _decode(data)
+    except msgspec.DecodeError:
+        return _body(data)
     params = {
         "callFrames": Calls(told.call_frames),
         "reason": told.reason,
@@ -104,3 +106,12 @@ def decode(data: bytes) -> Body:
         "asyncStackTrace": told.async_stack_trace,
     }
     return {"method": "Debugger.paused", "params": params}
+
+
+def _body(data: bytes | msgspec.Raw) -> Body:
+    """An object that V8 tells. A program's text may hold half a surrogate pair, since it is cut between any two units: V8 sends
+    that as an escape, and only the slow way takes it."""
+    try:
+        return _decode(data)
+    except msgspec.DecodeError:
+        return exact.decode(bytes(data), Body)

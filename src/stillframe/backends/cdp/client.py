@@ -10,9 +10,11 @@ from typing import Any
 import msgspec
 
 from ...errors import AdapterDied, AdapterUnresponsive, EvalFailed, StillframeError
+from ...model import exact
 from ...transport.websocket import Messages
 from .calls import Body as Body
 from .calls import decode
+from .pace import Pace
 
 _encode = msgspec.json.Encoder().encode
 
@@ -37,6 +39,7 @@ class CdpClient:
         timeout: float = 30.0,
     ) -> None:
         self._messages = messages
+        self._pace = Pace(messages.write)
         self._on_event = on_event
         self._on_end = on_end
         self._timeout = timeout
@@ -94,7 +97,7 @@ class CdpClient:
 
     def _write(self, *messages: bytes) -> None:
         if self._gathered is None:
-            self._messages.write(*messages)
+            self._pace.write(*messages)
             return
         if not self._gathered:
             asyncio.get_running_loop().call_soon(self._let_out)
@@ -103,12 +106,16 @@ class CdpClient:
     def _let_out(self) -> None:
         if self._gathered:
             messages, self._gathered = self._gathered, []
-            self._messages.write(*messages)
+            self._pace.write(*messages)
 
     def _numbered(self, method: str, params: Mapping[str, Any] | None, answer: asyncio.Future[Body] | None) -> bytes:
         self._number += 1
         self._waiting[self._number] = (method, answer)
-        return _encode({"id": self._number, "method": method, "params": params or {}})
+        message = {"id": self._number, "method": method, "params": params or {}}
+        try:
+            return _encode(message)
+        except UnicodeEncodeError:  # half a surrogate pair, of a text of the program's that goes back to it
+            return exact.encode(message)
 
     def awaits_only(self, method: str) -> bool:
         """Whether answers are waited for, and to nothing else than such requests."""
@@ -134,6 +141,7 @@ class CdpClient:
     def close(self) -> None:
         """End the conversation from our side; what still waits fails."""
         self._let_out()
+        self._pace.finish()
         self._messages.close()
         self._finish(AdapterDied("the connection to the inspector was closed"))
 
@@ -150,6 +158,7 @@ class CdpClient:
             self._on_event(method, params if isinstance(params, dict) else {})
 
     def _answered(self, number: int, message: Body) -> None:
+        self._pace.answered(number)
         method, answer = self._waiting.pop(number, (None, None))
         error = message.get("error")
         if method is None or (answer is not None and answer.done()):

@@ -43,7 +43,7 @@ _IN_FUNCTION = re.compile(r"=>|[\w$]\s*\{")
 def names_in(lines: Sequence[str], scope: Body) -> set[str]:
     """Every name that the text of a scope mentions."""
     start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
-    return set(_IDENTIFIER.findall(_between(lines, start, end)[:_LONGEST])) if start and end else set()
+    return set(_IDENTIFIER.findall(between(lines, start, end)[:_LONGEST])) if start and end else set()
 
 
 def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], scopes: Sequence[Body]) -> bool:
@@ -52,10 +52,10 @@ def is_uninitialised(name: str, lines: Sequence[str], held: tuple[int, int], sco
         start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
         if start is None or end is None or not start <= held <= end:
             continue
-        before, after = _between(lines, start, held), _between(lines, held, end)
+        before, after = between(lines, start, held), between(lines, held, end)
         if len(before) + len(after) > _LONGEST:
             return False
-        text = _without_texts(before + after)
+        text = without_texts(before + after)
         found = re.search(rf"{_ALONE}{re.escape(name)}(?![\w$])", text)
         if found is None:
             continue  # of an outer scope
@@ -96,17 +96,17 @@ def _block(lines: Sequence[str], held: tuple[int, int], scope: Body) -> _Block |
     start, end = _place(scope.get("startLocation")), _place(scope.get("endLocation"))
     if scope.get("type") not in ("block", "catch") or start is None or end is None or not start <= held <= end:
         return None
-    before, after = _between(lines, start, held), _between(lines, held, end)
+    before, after = between(lines, start, held), between(lines, held, end)
     if len(before) + len(after) > _LONGEST:
         return None
-    text = _without_texts(before + after)
+    text = without_texts(before + after)
     names: dict[str, re.Match[str]] = {}
     for found in _WORD.finditer(text):
         names.setdefault(found[0], found)
     return _Block(text, len(before), names)
 
 
-def _without_texts(text: str) -> str:
+def without_texts(text: str) -> str:
     """With blanks for what is in quotes and comments, where a name is none."""
     return _TEXTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
@@ -146,7 +146,7 @@ def lost_at_return(call: Body, lines: Sequence[str], told: Container[str]) -> tu
     if "returnValue" not in call or not chain or chain[0].get("type") != "local":
         return ()
     start, end = _place(chain[0].get("startLocation")), _place(chain[0].get("endLocation"))
-    text = _between(lines, start, end)[:_LONGEST] if start and end else ""
+    text = between(lines, start, end)[:_LONGEST] if start and end else ""
     parameters, body = _cut(text)
     if not _COMPLEX.search(parameters):
         return ()
@@ -214,7 +214,7 @@ def _place(location: object) -> tuple[int, int] | None:
     return int(location.get("lineNumber", 0)), int(location.get("columnNumber", 0))
 
 
-def _between(lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]) -> str:
+def between(lines: Sequence[str], start: tuple[int, int], end: tuple[int, int]) -> str:
     """The text from one position to another, as V8 counts."""
     part = list(lines[start[0] : end[0] + 1])
     if not part:

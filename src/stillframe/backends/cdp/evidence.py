@@ -67,6 +67,8 @@ class Evidence:
         """An error that nobody caught, where the calls that threw it are gone already."""
         self.lost_places: tuple[Frame, ...] = ()
         """Where it came up, as far as that was noted; an error itself tells more."""
+        self._placed: Held | None = None
+        """A pause that was told by the places of its error, since no call of the user's is held there."""
         self.handed_over: Held | None = None
         """Where Node's own code made a promise rejected, not by a throw: it may be handled, and if not, Node tells."""
         self.returned: list[Value] = []
@@ -107,7 +109,8 @@ class Evidence:
         frames_all = ahead.frames if ahead else self.teller.frames(held)
         index = self._index(held, frames_all)
         if index is None and exception is not None and any(each.kind == "user" for each in exception.frames):
-            return self._unwound(thread, exception, bounds)  # the text of a module is at fault: no call of it is there
+            self._placed = held  # the text of a module is at fault, or Node itself throws once more what it has caught
+            return self._unwound(thread, exception, bounds)
         values = Values(values=())
         at: Frame | None = None
         if index is not None:
@@ -168,15 +171,20 @@ class Evidence:
         held = self.need_held()
         await self.teller.read(held)
         frames = self.teller.frames(held)
-        if self.lost_error is not None and (exception := await self._exception(held)):
+        if self._only_places and (exception := await self._exception(held)):
             frames = exception.frames
         return Frames(frames=frames[start : start + count], total=len(frames), start=start, thread=thread)
 
     # Variables
 
+    @property
+    def _only_places(self) -> bool:
+        """Whether the calls that the stop is told with are none of those that are held."""
+        return self.lost_error is not None or (self._placed is not None and self._placed is self.held)
+
     def call(self, frame: str) -> Body:
         held = self.need_held()
-        if self.lost_error is not None:
+        if self._only_places:
             raise NotFound("the calls that threw it are gone: only their places are known")
         if not frame.isdigit():
             raise NotFound("that call has returned or awaits: only its place is known")
@@ -185,7 +193,9 @@ class Evidence:
         return held.calls[int(frame)]
 
     def call_or_none(self, frame: str | None) -> Body | None:
-        return self.call(frame) if frame is not None and self.held and self.held.calls and not self.lost_error else None
+        return (
+            self.call(frame) if frame is not None and self.held and self.held.calls and not self._only_places else None
+        )
 
     def _scopes(self, call: Body) -> list[tuple[str, Body]]:
         """The scopes that hold a frame's variables, innermost first, each with its part in them."""

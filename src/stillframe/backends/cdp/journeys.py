@@ -150,7 +150,9 @@ async def places_in(client: CdpClient, call: Body) -> list[Body]:
     if not isinstance(start, dict):
         return []
     try:
-        arguments = {"start": start, "restrictToFunction": True, **({"end": end} if end else {})}
+        # V8 leaves out what is at the end: there an arrow function that is one expression has its return
+        until = {"end": {**end, "columnNumber": end.get("columnNumber", 0) + 1}} if end else {}
+        arguments = {"start": start, "restrictToFunction": True, **until}
         return list((await client.request("Debugger.getPossibleBreakpoints", arguments)).get("locations") or ())
     except Refused:
         return []

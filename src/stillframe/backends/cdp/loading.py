@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-import msgspec
-
+from ...model import exact
 from ...model.backend import Output
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient
@@ -59,7 +58,7 @@ class ModuleLoading:
         value = (answer.get("result") or {}).get("value")
         if not isinstance(value, str):
             return False
-        body = msgspec.json.decode(value.encode("utf-8", "surrogatepass"))
+        body = exact.decode(value, Body)
         path, rewritten = str(body["filename"]), bool(body.get("rewritten"))
         made = await self._read(mapping_url(str(body.get("map") or "")), path)
         text = body.get("text")  # false where it is too large

@@ -72,6 +72,9 @@ class Mover:
         self.order = PauseOrder(client, scripts, evidence.teller, brittle=brittle)
         self._paused = asyncio.Event()
         self.restarting = False
+        self._overtaken = False
+        """An error stopped the program in the middle of a step. V8 (of Node 18 to 24) keeps such a step when it is told to go on,
+        and pauses once more where the error is caught."""
         self.compile_id = ""
         self.function_id = ""
         """Where `vm` makes a function of a module's text."""
@@ -133,7 +136,7 @@ class Mover:
         held = self._evidence.need_held()
         if self._evidence.lost_error is not None:
             raise WrongState("the calls that threw it are gone: none is left to return from")
-        if not await self._wording.begins(held, "return"):
+        if not await self._wording.is_returning(held):
             raise WrongState("the program is not at the return of a function; go to its `return` line first")
         arrived: asyncio.Future[Held] = asyncio.get_running_loop().create_future()
         self._arrival = (held.depth, arrived)
@@ -212,6 +215,9 @@ class Mover:
         if self._journey is not None:
             await self._landed(held, self._journey)
             return
+        if await self._is_rest_of_a_step(held):
+            await self._send(RESUME, far=True)
+            return
         await self._stop(held, *self._why(held))
 
     def _has_moved_on(self, held: Held) -> bool:
@@ -232,6 +238,13 @@ class Mover:
     def _is_made_up(self, held: Held) -> bool:
         return self._scripts.hides_library and self._scripts.is_made_up(*position(held.top))
 
+    async def _is_rest_of_a_step(self, held: Held) -> bool:
+        """Whether V8 goes on with a step that an error has overtaken, which was given up when that was told."""
+        if not self._overtaken or self.order.is_given or not set(held.reasons) <= BY_ITSELF:
+            return False
+        self._overtaken = False
+        return not await self._wording.begins(held, "debugger")
+
     def _why(self, held: Held) -> tuple[str, str | None]:
         if self.order.is_given:
             return "pause", None
@@ -250,6 +263,7 @@ class Mover:
         if self._journey is not None:
             notes += self._gone_elsewhere(held, self._journey, reason)
             await remove_own(self._client, self._journey)
+        self._overtaken = reason == "exception" and (self._overtaken or self._journey is not None)
         self._journey, self.restarting, self._at_end = None, False, reason == AT_RETURN
         self.order.fulfilled()
         self._paused.set()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
+from ...model import exact
 from ...model.backend import Output, Wanted
 
 _EXACTLY = 100
@@ -23,10 +25,8 @@ class Passes:
         """Take what is said of a breakpoint: its log text, or how often it was come to by now. None where there is nothing to
         tell, or the words are not of our making."""
         try:
-            said = msgspec.json.decode(payload)
+            said = exact.decode(payload, dict[str, Any])
         except msgspec.DecodeError:
-            return None
-        if not isinstance(said, dict):
             return None
         if "passed" in said:
             self._times[str(said.get("id"))] = int(said["passed"])

@@ -8,6 +8,7 @@ from collections.abc import Container, Mapping
 
 import msgspec
 
+from ...model import exact
 from ...model.powers import Party
 from ...model.values import Frame
 from .client import Body, CdpClient
@@ -51,7 +52,7 @@ async def awaiting(client: CdpClient, teller: FrameTeller) -> tuple[Party, ...]:
 def left_waiting(payload: str, teller: FrameTeller) -> tuple[Party, ...]:
     """The calls that still awaited something when the program had nothing more to do, as it told them at its end."""
     try:
-        return _awaiting(msgspec.json.decode(payload, type=Noted), teller)
+        return _awaiting(exact.decode(payload, Noted), teller)
     except msgspec.DecodeError:  # the program has its own `toJSON` of everything: what it wrote is no report
         return ()
 

@@ -6,10 +6,15 @@ import re
 from collections.abc import Sequence
 
 from .client import Body
+from .declarations import between, without_texts
 from .frames import Held, position
 from .scripts import Scripts
 from .suspending import end_of_call
 from .texts import Texts
+
+_RETURNS = re.compile(r"(?<![\w$.])return(?![\w$])(?P<rest>[^;{}]*)$")
+_IS_EXPRESSION = re.compile(r"(?:async\s+)?(?:\([^()]*\)|[\w$]+)\s*=>(?!\s*\{)[^;{}]*")
+"""An arrow function that is one expression, as far as some position in that."""
 
 
 class Wording:
@@ -36,6 +41,24 @@ class Wording:
         """Whether the text at the held position begins so."""
         _, after = await self._beside(held)
         return re.match(rf"(?:{pattern})(?![\w$])", after) is not None
+
+    async def is_returning(self, held: Held) -> bool:
+        """Whether the held position is in a `return`, or in the one expression of an arrow function. V8 leaves out the beginning
+        of `return a + b` where the line before has just made `a`, and is at the `+` at once."""
+        if await self.begins(held, "return"):
+            return True
+        script, *at = position(held.top)
+        begin = held.top.get("functionLocation")
+        if not begin:
+            return False
+        text = without_texts(between(await self.lines(script), position({"location": begin})[1:], (at[0], at[1])))
+        if _IS_EXPRESSION.fullmatch(text):
+            return True
+        found = _RETURNS.search(text)
+        if found is None or "=>" in found["rest"]:
+            return False
+        opened = sum(map(found["rest"].count, "([")) - sum(map(found["rest"].count, ")]"))
+        return opened > 0 or "\n" not in found["rest"]  # else the line that it is on ends it
 
     async def calls(self, held: Held, pattern: str) -> bool:
         """Whether the call at the held position is of what is written so. Where that may be missing (`done?.(x)`), V8 is at the

@@ -114,5 +114,18 @@ def line_binding(wanted: Wanted, answer: Any) -> Binding:
         return Binding(wanted.id, "failed", wanted.file, wanted.line, reason)
     if answer.get("loaded") is True:
         return Binding(wanted.id, "bound", wanted.file, actual, column=translate.number(told.get("column")))
-    name = Path(wanted.file or "").name
-    return Binding(wanted.id, "pending", wanted.file, actual, f"{name} is not loaded yet")
+    like = answer.get("like")
+    like = [each for each in like if isinstance(each, str)] if isinstance(like, list) else []
+    return Binding(wanted.id, "pending", wanted.file, actual, _unknown(wanted.file or "", like))
+
+
+def _unknown(file: str, like: Sequence[str]) -> str:
+    """Why a file is not one of the program's, and which one is that is called so."""
+    named = ", ".join(like[:3]) + (f" … {len(like)} in all" if len(like) > 3 else "")
+    if like and not Path(file).exists():
+        return f"no such file; there is {named}"
+    return (
+        f"the program was made of another {Path(file).name}: {named}"
+        if like
+        else f"{Path(file).name} is not loaded yet"
+    )

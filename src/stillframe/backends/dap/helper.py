@@ -89,8 +89,10 @@ class HelperEvidence(Evidence):
         self._ahead: _Ahead | None = None
         self._bounds: Bounds | None = None
         """As somebody wanted them last."""
-        self._coming: dict[str, asyncio.Future[Body]] = {}
-        """What was announced of a thread and has not come: whoever wants it may wait for it by then."""
+        self._awaited: tuple[str, asyncio.Future[Body]] | None = None
+        """The thread of a stop that was announced to bring what is seen there along, and that."""
+        self._token = 0
+        """The number of the last evaluation, by which it is known when nobody wants it any more."""
         self._standing: tuple[Bounds, tuple[str, ...]] | None = None
         """What the target was told to tell of each stop that ends a step: with which bounds, and of which files."""
 
@@ -110,18 +112,20 @@ class HelperEvidence(Evidence):
 
     def announced(self, thread: str) -> None:
         if self._standing is not None:
-            coming = self._coming[thread] = self._client.expect()
-            self._ahead = _Ahead(thread, *self._standing, coming)
+            self._awaited = thread, self._client.expect()
+            self._ahead = _Ahead(thread, *self._standing, self._awaited[1])
 
     def followed(self, thread: str, found: Body | None, error: str | None) -> None:
-        coming = self._coming.pop(thread, None)
-        if coming is None or coming.done():
+        if self._awaited is None or self._awaited[0] != thread:
             return  # it was let go meanwhile
+        (_, awaited), self._awaited = self._awaited, None
+        if awaited.done():  # whoever waited has given up
+            return
         if found is not None:
-            coming.set_result(found)
+            awaited.set_result(found)
         else:
-            coming.set_exception(Refused(self._launch.helper or "", error or "unknown: nothing was told"))
-            coming.exception()  # seen: nobody may want it
+            awaited.set_exception(Refused(self._launch.helper or "", error or "unknown: nothing was told"))
+            awaited.exception()  # seen: nobody may want it
 
     def _have_told(self, bounds: Bounds, watch: tuple[str, ...]) -> None:
         """Have stops that end a step told as this one was."""
@@ -131,7 +135,7 @@ class HelperEvidence(Evidence):
 
     def forget(self) -> None:
         super().forget()
-        self._ahead = None
+        self._ahead = self._awaited = None
 
     def _page_of_frames(self, body: Body, thread: str, start: int, count: int) -> Frames:
         frames = tuple(self._named(translate.helper_frame(each)) for each in translate.items(body, "frames"))
@@ -218,10 +222,17 @@ class HelperEvidence(Evidence):
             return await super().evaluate(frame, expressions, bounds, timeout)
         limits = _limits(bounds)
         del limits["values"]
-        body = await self._helper.call(
-            "eval", extra=timeout * len(expressions) + _SLACK, frameId=wire_id(frame, "frame"),
-            expressions=list(expressions), timeout=timeout, **limits,
-        )  # fmt: skip
+        self._token += 1
+        token = self._token
+        try:
+            body = await self._helper.call(
+                "eval", extra=timeout * len(expressions) + _SLACK, frameId=wire_id(frame, "frame"),
+                expressions=list(expressions), timeout=timeout, token=token, **limits,
+            )  # fmt: skip
+        except asyncio.CancelledError:
+            if self._is_inside:  # what gdb and lldb run they run alone
+                self._helper.send("forget", token=token)
+            raise
         results = translate.items(body, "results")
         return tuple(_evaluated(*pair) for pair in zip(expressions, results, strict=True))
 

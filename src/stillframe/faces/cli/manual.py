@@ -396,7 +396,7 @@ MANUAL: "dict[str, Page]" = {
     },
     "probe": {
         "group": "investigate",
-        "doc": "Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.\n\nWith --eval or --expect every hit of the run is counted: distinct values, range, claims held or violated with the first\ncounter-example. Without a command, the file that the first place names is run, else the last command of this project.",
+        "doc": "Run a program to some places and report each: reached, with its evidence, not reached, or unbound. Then end it.\n\nWith --eval or --expect every hit of the run is counted, the first 1,000 of a place where each is a stop: distinct\nvalues, range, claims held or violated with the first counter-example. Without a command, the file that the first\nplace names is run, else the last command of this project.",
         "example": "dbg probe shop.py:14 --eval price --hits 3 -- python shop.py",
         "fields": {
             "places": "places to run to: LOC or 'LOC if EXPR'",

@@ -234,7 +234,13 @@ class Client(msgspec.Struct):
 def _left(order: Order) -> str:
     if order.owned:
         return f"{order.verb} was cancelled, and its program ended"
-    return f"the call of {order.verb} was cancelled; the program was left as it was, and may still be running"
+    if order.starts:
+        return f"the call of {order.verb} was cancelled; a program that it had started by then was left as it was"
+    if order.waits:
+        return f"the call of {order.verb} was cancelled; the program was left as it was, and may still be running"
+    if order.looks:
+        return f"the call of {order.verb} was cancelled"
+    return f"the call of {order.verb} was cancelled; what it had begun in the program may be done all the same"
 
 
 def _said(notes: Sequence[str]) -> str:

@@ -44,6 +44,21 @@ class Order(msgspec.Struct, frozen=True):
         """Ends with its client: cancelled, its program is ended."""
         return bool(VERBS[self.verb].get("owned"))
 
+    @property
+    def starts(self) -> bool:
+        """Brings a program under the debugger, which may not have come to that."""
+        return bool(VERBS[self.verb].get("starts"))
+
+    @property
+    def waits(self) -> bool:
+        """Waits for a stop, and does nothing else for as long."""
+        return any(each["name"] == "timeout" and "default" not in each for each in VERBS[self.verb]["fields"])
+
+    @property
+    def looks(self) -> bool:
+        """Changes nothing."""
+        return VERBS[self.verb]["access"] in ("read", "inspect")
+
 
 def understand(tools: Toolset, tool: Tool, arguments: Mapping[str, Any]) -> Order:
     given = {name: value for name, value in arguments.items() if value is not None}

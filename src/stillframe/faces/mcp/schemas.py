@@ -18,7 +18,7 @@ def result_schema(verbs: Sequence[str]) -> dict[str, Any]:
     types = list(dict.fromkeys(each for verb in verbs for each in _alternatives(OPERATIONS[verb].result)))
     shapes, parts = msgspec.json.schema_components([*types, ErrorReply], ref_template="#/$defs/{name}")
     *results, error = shapes
-    return {
+    made = {
         "type": "object",
         "properties": {
             "ok": {"type": "boolean"},
@@ -32,6 +32,23 @@ def result_schema(verbs: Sequence[str]) -> dict[str, Any]:
         "required": ["ok", "op"],
         "$defs": parts,
     }
+    found: dict[str, Any] = _portable(made)
+    return found
+
+
+def _portable(node: Any) -> Any:
+    """The same schema without `"items": false`, which not every client reads: where there are so many items at the most as are
+    described one by one, it says nothing new. (msgspec 0.22 puts it into the schema of a tuple.)"""
+    match node:
+        case dict():
+            kept = {name: _portable(each) for name, each in node.items()}
+            if kept.get("items") is False and kept.get("maxItems") == len(kept.get("prefixItems", ())):
+                del kept["items"]
+            return kept
+        case list():
+            return [_portable(each) for each in node]
+        case _:
+            return node
 
 
 def _alternatives(result: Any) -> tuple[Any, ...]:

@@ -49,9 +49,10 @@
       if (found) recorder.take(found);
       return found ? found.text : text;
     };
+    require('./started.cjs').mindStarted(journal);
     require('./moved.cjs').mindTexts();
     mindScripts(made, journal);
-    require('./machines.cjs').mindMachines((text, file, columns) => made(text, file, 'script', columns), recorder);
+    require('./machines.cjs').mindMachines((text, file, columns, type = 'script') => made(text, file, type, columns), recorder);
     mindModules(made, ask, journal);
     if (process._eval && isMentioned(ask.trace, process._eval)) journal.tell(['note', 'code that is given by -e is not recorded: put it into a file']);
   }
