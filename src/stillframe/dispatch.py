@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from .errors import Denied, Internal, StillframeError, UsageError
+from .errors import Denied, Internal, NotFound, StillframeError, UsageError
 from .model.backend import Tool
 from .model.host import Host, in_question
 from .model.recording import Operated, Recorder
@@ -290,10 +290,13 @@ def _is_told_whole(call: Call) -> bool:
     return call.reveal or call.op in TOLD_AS_THEY_ARE
 
 
-def _unfit(error: Exception) -> UsageError | None:
-    """What the system says of words that no file, command or variable can have, wherever it is asked; None of anything else."""
+def _unfit(error: Exception) -> StillframeError | None:
+    """What the system says of words that no file, command or variable can have, and of paths that it keeps from us,
+    wherever it is asked; None of anything else."""
     if isinstance(error, OSError) and error.errno == errno.ENAMETOOLONG:
         return UsageError(f"no file can have a name so long: {_begun(error.filename)}")
+    if isinstance(error, OSError) and error.errno in (errno.EACCES, errno.ELOOP) and error.filename is not None:
+        return NotFound(f"{_begun(error.filename)} cannot be looked at: {error.strerror}")
     if isinstance(error, ValueError) and str(error).startswith("embedded null "):
         return UsageError("no file, command or variable can hold a NUL character")
     return None

@@ -21,6 +21,7 @@ import msgspec
 from msgspec.structs import replace
 
 from .errors import UsageError
+from .model import plainfiles
 from .model.plans import Caller
 
 
@@ -179,7 +180,7 @@ def _parsed(path: Path) -> dict[str, Any]:
     stamp = (now.st_mtime_ns, now.st_size, now.st_ino)
     known = _PARSED.get(path)
     if known is None or known[0] != stamp:
-        known = _PARSED[path] = (stamp, tomllib.loads(path.read_text(encoding="utf-8")))
+        known = _PARSED[path] = (stamp, tomllib.loads(plainfiles.read(path).decode("utf-8")))
     return known[1]
 
 
@@ -311,12 +312,12 @@ def file_like(path: Path, folder: Path) -> str | None:
     """What is meant by a path to no file, from the folder: the file that the project's root has under this name, one of nearly
     the same name beside it, or the only one below that is called so, by as much of its path as was given."""
     with_root = Path(project_root(str(folder)), os.path.relpath(path, folder))
-    if with_root.is_file():
+    if os.path.isfile(with_root):
         return os.path.relpath(with_root, folder)
-    beside = [each.name for each in entries(path.parent) if each.is_file()] if path.parent.is_dir() else []
+    beside = [each.name for each in entries(path.parent) if os.path.isfile(each)]
     if near := difflib.get_close_matches(path.name, beside, 1, ALIKE):
         return os.path.relpath(path.parent / near[0], folder)
-    same = [each for each in _files_below(folder) if each.name == path.name]
+    same = [each for each in _files_below(folder) if each.name == path.name and os.path.isfile(each)]
     given = f"/{os.path.relpath(path, folder)}"
     same = [each for each in same if each.path.endswith(given)] or same
     return os.path.relpath(same[0].path, folder) if len(same) == 1 else None

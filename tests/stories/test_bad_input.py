@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 
 import pytest
@@ -78,6 +79,50 @@ def test_a_file_without_the_right_to_read_says_so(bound_user: User) -> None:
     bound_user.file("secret.py", "x = 1\n").chmod(0)
     said = bound_user.fails("launch", "secret.py", code=1, error="launch_failed")
     assert "secret.py" in said and "not permitted" in said
+
+
+def test_what_may_not_be_looked_at_is_said_to_be_that_and_the_session_goes_on(bound_user: User) -> None:
+    bound_user.file("app.py", "x = 1\ny = 2\n")
+    for name in ("hidden/app.py", "hidden/app.js"):
+        bound_user.file(name, "x = 1\n")
+    (bound_user.here / "link.py").symlink_to("hidden/app.py")
+    (bound_user.here / "hidden").chmod(0)
+    try:
+        for words in (["hidden/app.py"], ["hidden/app.js"], ["link.py"], ["--", "python3", "hidden/app.py"]):
+            assert "Permission denied" in bound_user.fails("launch", *words, code=1, error="launch_failed")
+        said = bound_user.fails("launch", "app.py", "--python", "hidden/python", code=1, error="launch_failed")
+        assert "hidden/python: Permission denied" in said
+        said = bound_user.fails("launch", "app.py", "--cwd", "hidden", code=1, error="launch_failed")
+        assert "not permitted to run in" in said
+        assert "no such file" in bound_user.fails("launch", "lin.py", code=1, error="launch_failed")
+        bound_user.ok("launch", "app.py", "--break", "app.py:2")
+        for name in ("hidden/app.py", "link.py"):
+            assert bound_user.ok("break", f"{name}:1").endswith(f"failed at {name}:1: not permitted to look at it\n")
+        assert "link.py" not in bound_user.ok("break", "lin.py:1"), "of what cannot be read nothing is suggested"
+        assert len(bound_user.json("breaks")["breakpoints"]) == 4
+        assert bound_user.ok("stop") == "app ended\n"
+    finally:
+        (bound_user.here / "hidden").chmod(0o700)
+
+
+def test_a_pipe_a_device_and_a_circle_of_links_are_no_files_and_keep_nobody_waiting(user: User) -> None:
+    app = user.file("app.py", "x = 1\ny = 2\n")
+    os.mkfifo(user.here / "pipe.py")
+    (user.here / "circle.py").symlink_to("circle.py")
+    (user.here / "zero.py").symlink_to("/dev/zero")
+    for name in ("pipe.py", "zero.py"):
+        for words in (["launch", name], ["launch", "--", "python3", name], ["probe", f"{name}:1"]):
+            assert "it is no plain file" in user.fails(*words, code=1, error="launch_failed")
+        user.fails("launch", "app.py", "--break", f'{name}@"x"', code=1, error="not_found")
+    assert "symbolic links" in user.fails("launch", "circle.py", code=1, error="launch_failed")
+    assert "a pipe that nobody writes to" in user.fails(
+        "launch", "app.py", "--stdin", "pipe.py", code=1, error="launch_failed"
+    )
+    user.ok("launch", str(app), "--break", "app.py:2")
+    for name in ("pipe.py", "zero.py"):
+        assert user.ok("break", f"{name}:1").endswith(f"failed at {name}:1: it is no plain file\n")
+    assert user.ok("break", "circle.py:1").endswith("failed at circle.py:1: no such file\n")
+    assert user.ok("stop") == "app ended\n"
 
 
 def test_a_syntax_error_is_the_answer_itself(user: User) -> None:

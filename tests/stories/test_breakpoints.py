@@ -116,6 +116,17 @@ def test_a_project_behind_a_symbolic_link_and_with_odd_names(user: User) -> None
     direct.ok("stop")
 
 
+def test_a_file_whose_name_is_no_text_has_breakpoints_as_any_other(user: User) -> None:
+    user.file("odd\udcff.py", "x = 1\ny = 2\nz = 3\n")
+    assert "odd\\udcff.py:2 in <module>" in user.ok(
+        "launch", "odd\udcff.py", "--break", "odd\udcff.py:2", "--name", "odd"
+    )
+    assert "bound at odd\\udcff.py:3" in user.ok("break", "odd\udcff.py:3")
+    assert "odd\\udcff.py has 3 lines" in user.ok("break", "odd\udcff.py:9")
+    assert user.json("continue")["breakpoints"] == ["b2"]
+    user.ok("stop")
+
+
 def test_a_breakpoint_set_while_it_runs_works_and_one_removed_is_gone(user: User) -> None:
     user.file("spin.py", "import time\nn = 0\nwhile True:\n    n += 1\n    time.sleep(0.001)\n")
     user.ok("launch", "spin.py", "--no-wait")

@@ -178,6 +178,11 @@ def test_until_and_jump_go_where_they_are_told(user: User) -> None:
     assert user.json("next")["frame"]["line"] == 13
     user.fails("jump", "steps.py:4", code=1, error="not_found")
     assert user.json("state")["frame"]["line"] == 13
+    user.file("other.py", STEPS)
+    for elsewhere in ("other.py:12", "nowhere.py:12"):
+        said = user.fails("jump", elsewhere, code=1, error="not_found")
+        assert "in steps.py" in said and f"(try: dbg until {elsewhere})" in said, "a line of the held file is not meant"
+    assert user.json("state")["frame"]["line"] == 13
     user.ok("unbreak", "--all")
     user.ok("finish")
     assert "(try: dbg next)" in user.fails("jump", "steps.py:22", code=1, error="not_found")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ..interpreters import INTERPRETERS, SPREAD
 from .conftest import User
 
 BIG = """\
@@ -156,6 +157,58 @@ def test_a_thousand_threads_are_listed_by_pages(user: User) -> None:
     page = user.json("threads", "--start", "990", "--count", "100")
     assert (page["total"], len(page["threads"])) == (1001, 11)
     assert user.json("continue", "--timeout", "60")["output"] == "end\n"
+
+
+HOSTILE = """\
+def fails(*given, **named):
+    raise ValueError("asked")
+
+class Asked(type):
+    __name__ = property(fails)
+    __module__ = property(fails)
+    __getattribute__ = __eq__ = __hash__ = __instancecheck__ = __repr__ = fails
+
+class Proxy:
+    __class__ = property(fails)
+    __dict__ = property(fails)
+
+class Lazy:
+    made = 0
+    @property
+    def __dict__(self):
+        Lazy.made += 1
+        return {"made": Lazy.made}
+
+class Kept(metaclass=Asked):
+    def __init__(self):
+        object.__setattr__(self, "part", 7)
+
+def f(kept, proxy, lazy):
+    pair = [kept, proxy]
+    n = 1
+    return n
+
+f(Kept(), Proxy(), Lazy())
+print(Lazy.made)
+"""
+
+
+@pytest.mark.parametrize("version", SPREAD)
+def test_what_a_class_does_when_it_is_asked_takes_nothing_else_away(user: User, version: str) -> None:
+    user.file("hostile.py", HOSTILE)
+    user.ok("launch", "hostile.py", "--python", INTERPRETERS[version], "--break", 'hostile.py@"n = 1"')
+    told = user.json("state")
+    assert told["frame"]["function"] == "f"
+    assert {each["name"]: (each["type"], each["value"]) for each in told["locals"]} == {
+        "kept": ("Kept", "Kept(part=7)"),
+        "proxy": ("Proxy", "<Proxy>"),
+        "lazy": ("Lazy", "<Lazy>"),
+        "pair": ("list", "[Kept(part=7), <Proxy>]"),
+    }
+    assert user.ok("eval", "kept", "pair").startswith("kept = Kept(part=7)  (Kept)\n")
+    assert user.ok("expand", "kept") == "part = 7\n"
+    assert "n = 1" in user.ok("next")
+    assert user.json("continue")["output"] == "0\n", "no code of the program has run"
 
 
 def test_changing_values_and_running_statements(user: User) -> None:

@@ -4,6 +4,7 @@ import array
 import collections
 import types
 
+from .sf_fields import module_of, name_of, own_dict
 from .sf_iterators import ITERATORS, left_of
 from .sf_known import PAUSABLE, pausable_state
 
@@ -29,7 +30,10 @@ def is_own(kind):
 def held(value):
     """What to remember of a value: an atom itself, else who it is and a print of what it holds, three levels deep where that is
     not much, else two."""
-    return value if type(value) in ATOMS else (id(value), _print(value, 2))
+    try:
+        return value if type(value) in ATOMS else (id(value), _print(value, 2))
+    except Exception:  # a class whose metaclass cannot be hashed or compared
+        return id(value), 0
 
 
 def is_same(before, now):
@@ -176,9 +180,9 @@ def _printer(kind):
     if len(_printers) > _MANY:  # a program that makes classes as it runs may want to lose them, too
         _printers.clear()
         _owned.clear()
-    if kind.__name__ == "ndarray" and kind.__module__ == "numpy":
+    if name_of(kind) == "ndarray" and module_of(kind) == "numpy":
         return _of_array
-    if kind.__name__ in ("DataFrame", "Series") and kind.__module__.partition(".")[0] == "pandas":
+    if name_of(kind) in ("DataFrame", "Series") and module_of(kind).partition(".")[0] == "pandas":
         return _of_table
     if issubclass(kind, array.array):
         return lambda value, deeper: (
@@ -263,7 +267,7 @@ def _of_table(value, deeper=0):
         prints = [id(axis) for axis in kept.axes]
         for block in kept.blocks:
             values = block.values
-            prints.append(id(values) if type(values).__name__ != "ndarray" else _of_array(values))
+            prints.append(id(values) if name_of(type(values)) != "ndarray" else _of_array(values))
         return len(prints), hash(tuple(prints))
     except Exception:  # a pandas that keeps it otherwise
         return _of_object(value, type(value), 1)
@@ -276,11 +280,7 @@ def _of_object(value, kind, deeper):
 
 def _names_of(value, kind):
     """The attributes that an object has by itself, those of its dict and then its slots."""
-    try:
-        inside = object.__getattribute__(value, "__dict__")
-    except Exception:  # no dict, or one that is code of the program's
-        inside = None
-    named = list(inside.items()) if type(inside) is dict else []
+    named = list(own_dict(value).items())
     for slot in _slots(kind):
         try:
             named.append((slot.__name__, slot.__get__(value, kind)))

@@ -10,6 +10,24 @@ MAPPED = "_sa_instance_state"  # SQLAlchemy's own attribute of a row; what was l
 NOT_LOADED = type("not loaded", (), {"__slots__": ()})()  # a column that the database has and the program has not read
 
 
+# What a class says of itself, without its metaclass having a say: that may be code of the program.
+name_of = type.__dict__["__name__"].__get__
+_names_in = type.__dict__["__dict__"].__get__
+_ancestors = type.__dict__["__mro__"].__get__
+_SLOTS = (types.GetSetDescriptorType, types.MemberDescriptorType)
+
+
+def is_among(kind, kinds):
+    """Whether a class is one of these of the interpreter's. One with a metaclass is none, and may not like to be compared."""
+    return type(kind) is type and kind in kinds
+
+
+def module_of(kind):
+    """The name of the module that made a class; empty where the class has something else in its place."""
+    found = _names_in(kind).get("__module__")
+    return found if type(found) is str else kind.__module__ if type(kind) is type and found is None else ""
+
+
 def loaded(module, name):
     """A class of a module, if the program has loaded that; nothing is imported, nor made by a lazy module's own code."""
     found = sys.modules.get(module)
@@ -23,9 +41,10 @@ def is_a(value, kinds):
 
 def class_attribute(kind, name):
     """An attribute of a class without its metaclass having a say; None if there is none."""
-    for base in type.__dict__["__mro__"].__get__(kind):
-        if name in base.__dict__:
-            return base.__dict__[name]
+    for base in _ancestors(kind):
+        names = _names_in(base)
+        if name in names:
+            return names[name]
     return None
 
 
@@ -43,7 +62,7 @@ def fields_of(value, kind):
         return list(zip(value.keys(), tuple(value)))
     if kind is loaded("sqlalchemy.engine.row", "Row"):
         return _paired(getattr(value, "_fields", None), getattr(value, "_data", None))
-    own = _own_dict(value)
+    own = own_dict(value)
     if MAPPED in own:
         return _of_mapped(own)
     if is_loaded(value, "django.db.models.base", "Model"):
@@ -127,9 +146,13 @@ def _of_django(own, kind):
     return found + [(name, one) for name, one in list(own.items()) if name not in names and not name.startswith("_")]
 
 
-def _own_dict(value):
+def own_dict(value):
+    kind = type(value)
+    slot = class_attribute(kind, "__dict__")
+    if type(slot) not in _SLOTS:  # there is none, or a property in its place, as lazy proxies have
+        return {}
     try:
-        names = object.__getattribute__(value, "__dict__")
+        names = slot.__get__(value, kind)
     except (AttributeError, TypeError):
         return {}
     return names if type(names) is dict else {}
@@ -137,11 +160,12 @@ def _own_dict(value):
 
 def attributes_of(value):
     """(name, value) of the instance's own attributes, from its dict and slots; properties are not run."""
-    found = [(str(name), one) for name, one in list(_own_dict(value).items()) if name != MAPPED]
-    for kind in type.__dict__["__mro__"].__get__(type(value)):
-        if "__slots__" not in kind.__dict__:
+    found = [(str(name), one) for name, one in list(own_dict(value).items()) if name != MAPPED]
+    for kind in _ancestors(type(value)):
+        names = _names_in(kind)
+        if "__slots__" not in names:
             continue
-        for name, slot in list(kind.__dict__.items()):
+        for name, slot in list(names.items()):
             if type(slot) is types.MemberDescriptorType:
                 try:
                     found.append((name, slot.__get__(value, kind)))

@@ -14,6 +14,7 @@ from _pydevd_bundle._debug_adapter.pydevd_base_schema import BaseSchema
 from _pydevd_bundle.pydevd_comm_constants import CMD_STEP_CAUGHT_EXCEPTION
 from _pydevd_bundle.pydevd_constants import RETURN_VALUES_DICT
 from _pydevd_bundle.pydevd_thread_lifecycle import pydevd_find_thread_by_id
+from _pydevd_bundle.sf_fields import is_among, module_of, name_of
 from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
 RETURNS = 8  # returned values that a stop tells at the most
@@ -362,7 +363,7 @@ def _members(error):
 def stuck_value(name, value):
     """Stands for a value while its text is made; sent only where that never ends."""
     text = "<repr does not return and cannot be interrupted>"
-    row = {"name": name, "type": type(value).__name__, "value": text, "total": None, "truncated": False}
+    row = {"name": name, "type": name_of(type(value)), "value": text, "total": None, "truncated": False}
     row.update(ref=None, error=True)
     return row
 
@@ -426,4 +427,4 @@ def _is_told(name, value, module):
     kind = type(value)
     if issubclass(kind, _UNTOLD):
         return False
-    return not module or not (kind in _ALIASES or kind.__module__ in _NOTIONS or name == "TYPE_CHECKING")
+    return not module or not (is_among(kind, _ALIASES) or module_of(kind) in _NOTIONS or name == "TYPE_CHECKING")

@@ -5,7 +5,7 @@ import dis
 import enum
 import types
 
-from .sf_fields import attributes_of, class_attribute, is_loaded, loaded
+from .sf_fields import attributes_of, class_attribute, is_among, is_loaded, loaded, name_of
 from .sf_iterators import ITERATORS, iterator_form
 
 NAMED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
@@ -26,13 +26,13 @@ _PLAIN_NUMBERS = "biufcmMSU"
 
 def known_form(value, kind):
     """The text of such an object; None for any other."""
-    if kind in NAMED:
+    if is_among(kind, NAMED):
         return "<%s %s>" % ("method" if kind is types.MethodType else "function", getattr(value, "__qualname__", "?"))
     if kind is types.ModuleType:
         return "<module %r>" % value.__dict__.get("__name__")
-    if kind in PAUSABLE:
+    if is_among(kind, PAUSABLE):
         return "<%s %s, %s>" % (kind.__name__, value.__qualname__, pausable_state(value))
-    if kind in ITERATORS:
+    if is_among(kind, ITERATORS):
         return iterator_form(value)
     if kind is type:
         return "<class %s>" % type.__repr__(value)[7:-1] if type.__repr__(value).startswith("<class") else None
@@ -52,7 +52,7 @@ def enum_form(value, kind):
     """A member by its name, and by its value where that is plain."""
     held = dict(attributes_of(value))
     name, worth = held.get("_name_"), held.get("_value_")
-    told = kind.__name__ + (".%s" % name if type(name) is str else "")
+    told = name_of(kind) + (".%s" % name if type(name) is str else "")
     if type(worth) in (int, str, float, bool, bytes, type(None)) and len(repr(worth)) <= 60:
         return "<%s: %r>" % (told, worth)
     return "<%s>" % told
@@ -69,17 +69,17 @@ def _memory(value):
 
 def _speaks(value, kind):
     """Whether its repr is one that is known to run nothing else."""
-    module = _SPEAKS.get(type.__dict__["__name__"].__get__(kind))
-    if module is None or loaded(module, kind.__name__) is not kind:
+    module = _SPEAKS.get(name_of(kind))
+    if module is None or loaded(module, name_of(kind)) is not kind:
         return False
-    zone = getattr(value, "tzinfo", None) if kind.__name__ in ("datetime", "time", "Timestamp") else None
+    zone = getattr(value, "tzinfo", None) if name_of(kind) in ("datetime", "time", "Timestamp") else None
     return zone is None or _speaks(zone, type(zone))
 
 
 def _is_number(value, kind):
     """Whether it is one number of numpy's, or an array without an axis, which is one as well."""
     if is_loaded(value, "numpy", "generic"):
-        return loaded("numpy", kind.__name__) is kind and kind.__name__ not in _HOLD_OBJECTS
+        return loaded("numpy", name_of(kind)) is kind and name_of(kind) not in _HOLD_OBJECTS
     return kind is loaded("numpy", "ndarray") and not value.ndim and value.dtype.kind in _PLAIN_NUMBERS
 
 
@@ -88,7 +88,7 @@ def _queryset(value):
     held = dict(attributes_of(value))
     if held.get("_result_cache") is not None:
         return None
-    return "<%s of %s, not fetched>" % (type(value).__name__, getattr(held.get("model"), "__name__", "?"))
+    return "<%s of %s, not fetched>" % (name_of(type(value)), getattr(held.get("model"), "__name__", "?"))
 
 
 def pausable_state(value):

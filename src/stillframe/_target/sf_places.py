@@ -4,6 +4,7 @@ import ast
 import dis
 import io
 import os
+import stat
 import sys
 import tokenize
 
@@ -216,8 +217,14 @@ class Places:
         archive = _archive(path)
         try:
             state = os.stat(archive or path)
+        except PermissionError:
+            return "not permitted to look at it"
         except (OSError, ValueError):
             return "no such file"
+        if not stat.S_ISREG(state.st_mode) and not stat.S_ISDIR(
+            state.st_mode
+        ):  # a pipe waits for a writer, a device has no end
+            return "it is no plain file"
         try:
             return self._cached(path, (state.st_mtime_ns, state.st_size), lambda: _read(path, archive))
         except (OSError, ImportError, UnicodeError, SyntaxError) as error:

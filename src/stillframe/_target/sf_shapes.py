@@ -5,6 +5,7 @@ import collections
 import math
 
 from . import sf_tables
+from .sf_fields import is_among, name_of
 
 MOST = 20000  # items that are looked through; of more, nothing is claimed
 KINDS = 3  # told at the most
@@ -16,7 +17,7 @@ def shape_of(value, seconds):
     """A few words about all of its items; None where there is nothing to say, or too much to look at."""
     kind = type(value)
     try:
-        if kind in _SEQUENCES:
+        if is_among(kind, _SEQUENCES):
             return _of_items(value) if 0 < len(value) <= MOST else None
         if kind is array.array and 0 < len(value) <= MOST and value.typecode not in "uw":
             return "%s of type %s%s" % (_number(len(value)), value.typecode, _range(value))
@@ -78,7 +79,7 @@ def _keys(items):
 
 
 def _counted(count, kind):
-    name = kind.__name__
+    name = name_of(kind)
     return "%s %s%s" % (_number(count), name, "" if count == 1 or name.endswith("s") else "s")
 
 

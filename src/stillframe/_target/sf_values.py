@@ -9,7 +9,7 @@ import types
 # Beside pydevd in a debugged program, else beside `sf_plain`.
 from . import sf_known, sf_shapes, sf_tables, sf_turns, sf_watch  # noqa: F401 (whoever reads frames has their turns from here)
 from .sf_errors import held_by, notes_of  # noqa: F401 (given out from here, as `told` is)
-from .sf_fields import attributes_of, class_attribute, fields_of, is_a
+from .sf_fields import attributes_of, class_attribute, fields_of, is_a, is_among, name_of
 
 DEPTH = 3
 PART = 80  # characters of a part that is told along with its value
@@ -64,9 +64,9 @@ class _Writer:
         kind = type(value)
         if kind is int:
             return self._int(value)
-        if kind in _SCALARS:
+        if is_among(kind, _SCALARS):
             return self._short(repr(value), room)
-        if kind in _STRINGS:
+        if is_among(kind, _STRINGS):
             if kind is not str and 4 * len(value) > room and value.count(value[:1]) == len(value):
                 return "%r * %d" % (value[:1], len(value))  # as a buffer that nothing was read into
             return self._string(value, room)
@@ -75,6 +75,11 @@ class _Writer:
         self.path.append(id(value))
         try:
             return self._compound(value, kind, room, depth)
+        except sf_watch.Overdue:
+            raise
+        except Exception as error:
+            self.failed = True
+            return unread(value, error)
         finally:
             self.path.pop()
 
@@ -109,18 +114,18 @@ class _Writer:
         for base, start, end in _SEQUENCES:
             if issubclass(kind, base) and plain is base.__repr__:
                 if base is not kind:
-                    start, end = kind.__name__ + "(" + start, end + ")"
+                    start, end = name_of(kind) + "(" + start, end + ")"
                 return self._sequence(value, base, start, end, room, depth)
         if plain in _DICT_REPRS:
-            name = "" if kind is dict else kind.__name__
+            name = "" if kind is dict else name_of(kind)
             return self._mapping(value, name + "({" if name else "{", "})" if name else "}", room, depth)
         fields = fields_of(value, kind)
         if fields is not None:
-            return self._fields(kind.__name__, fields, room, depth)
+            return self._fields(name_of(kind), fields, room, depth)
         if plain in _STRING_REPRS:
             return self._string(_base_slice(value, room), room)
         if plain is BaseException.__repr__:
-            return self._sequence(value.args, tuple, kind.__name__ + "(", ")", room, depth)
+            return self._sequence(value.args, tuple, name_of(kind) + "(", ")", room, depth)
         if kind is array.array:
             return self._array(value, room)
         return self._object(value, kind, plain, room, depth)
@@ -194,8 +199,8 @@ class _Writer:
         if plain is object.__repr__:
             attributes = attributes_of(value)
             if not attributes:
-                return self._short("<%s>" % kind.__name__, room)
-            return self._fields(kind.__name__, attributes, room, depth)
+                return self._short("<%s>" % name_of(kind), room)
+            return self._fields(name_of(kind), attributes, room, depth)
         self.opaque = True
         return self._asked(value, room)
 
@@ -214,7 +219,7 @@ class _Writer:
 
 def told(error, bounds):
     """`Type: message` of an exception, though its own str may fail or never return."""
-    name = type(error).__name__
+    name = name_of(type(error))
     try:
         text = sf_watch.within(bounds.seconds, str, error)
     except BaseException:  # an exception's own str is code of the program too
@@ -265,12 +270,30 @@ def _length_of(value):
 
 
 def describe(name, value, bounds, keep):
-    """The contract's VALUE. `keep` gives a reference to a value that `expand` can show more of."""
+    """The contract's VALUE. `keep` gives a reference to a value that `expand` can show more of. It never fails: whoever tells
+    many values tells the others, too."""
+    try:
+        return _described(name, value, bounds, keep)
+    except sf_watch.Overdue:
+        raise
+    except Exception as error:
+        text = unread(value, error)
+        row = {"name": name, "type": name_of(type(value)), "value": text, "total": None, "truncated": False}
+        row.update(ref=None, error=True)
+        return row
+
+
+def unread(value, error):
+    """Stands for a value of a class that fails when it is looked at: of code that a look came to, as a metaclass has."""
+    return "<%s that could not be read: %s>" % (name_of(type(value)), name_of(type(error)))
+
+
+def _described(name, value, bounds, keep):
     writer = _Writer(bounds)
     text = writer.text(value, bounds.text, DEPTH)
     row = {
         "name": name,
-        "type": type(value).__name__,
+        "type": name_of(type(value)),
         "value": text,
         "total": total_of(value),
         "truncated": writer.cut,
@@ -284,9 +307,9 @@ def describe(name, value, bounds, keep):
 
 
 def has_more(value):
-    if type(value) in _SCALARS or type(value) is int or is_a(value, (type, types.ModuleType)):
+    if is_among(type(value), _SCALARS) or type(value) is int or is_a(value, (type, types.ModuleType)):
         return False
-    return bool(total_of(value)) or bool(attributes_of(value)) or type(value) in sf_known.PAUSABLE
+    return bool(total_of(value)) or bool(attributes_of(value)) or is_among(type(value), sf_known.PAUSABLE)
 
 
 def children(value, start, count, bounds):
@@ -305,7 +328,7 @@ def children(value, start, count, bounds):
     if total is not None and not fields:
         page = itertools.islice(_stable(iter(_iterate(value))), start, start + count)
         return total, [("[%d]" % (start + i), item) for i, item in enumerate(page)]
-    if type(value) in sf_known.PAUSABLE:
+    if is_among(type(value), sf_known.PAUSABLE):
         return 1, [("state", sf_known.pausable_state(value))][start : start + count]
     rows = fields or attributes_of(value)
     return len(rows), rows[start : start + count]
@@ -317,19 +340,19 @@ class _Quiet(_Writer):
     def _object(self, value, kind, plain, room, depth):
         attributes = attributes_of(value) if plain is object.__repr__ else ()
         if attributes:
-            return self._fields(kind.__name__, attributes, room, depth)
-        return self._short(sf_known.known_form(value, kind) or "<%s>" % kind.__name__, room)
+            return self._fields(name_of(kind), attributes, room, depth)
+        return self._short(sf_known.known_form(value, kind) or "<%s>" % name_of(kind), room)
 
 
 def inside(value, count, bounds):
     """The first parts of a value, each in short; none of a text, or of what would have to be asked for them."""
-    if is_a(value, _STRINGS) or type(value) in sf_known.PAUSABLE or sf_tables.table_of(value) is not None:
+    if is_a(value, _STRINGS) or is_among(type(value), sf_known.PAUSABLE) or sf_tables.table_of(value) is not None:
         return []
     small = Bounds(PART, bounds.items, bounds.seconds)
     rows = []
     for name, part in children(value, 0, count, bounds)[1]:
         text = _Quiet(small).text(part, small.text, DEPTH)
-        rows.append({"name": name, "type": type(part).__name__, "value": text, "total": _length_of(part)})
+        rows.append({"name": name, "type": name_of(type(part)), "value": text, "total": _length_of(part)})
     return rows
 
 

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from ..backends import Launch, open_backend
 from ..errors import LaunchFailed, Try, UsageError
-from ..model import wording
+from ..model import plainfiles, wording
 from ..model.backend import Backend, Tool
 from ..model.plans import AttachPlan, Plan
 from ..settings import load, project_root
@@ -126,6 +126,11 @@ def for_plan(plan: Plan) -> Adapter:
     """The adapter that a plan names, or the first that understands it: the user's own, ours, the project's, the catalogue's."""
     if plan.adapter:
         return named(plan.adapter, plan.env, plan.cwd)
+    word = plan.command[0] if plan.kind == "command" else plan.program or ""
+    path = Path(plan.cwd, word)
+    reason = plainfiles.why_out_of_reach(path) if plan.kind in ("file", "command") else None
+    if reason and (plan.kind == "file" or "/" in word):
+        raise LaunchFailed(f"cannot read {path}: {reason}")
     others = declared_here(plan.env, plan.cwd)
     everyone = (*_in_order(plan), *others.project, _wrapper(), *others.catalogue)
     found = next((each for each in others.user if each.understands(plan)), None) or _below_a_sign(plan, others)
@@ -134,12 +139,11 @@ def for_plan(plan: Plan) -> Adapter:
         return found
     if plan.kind == "command" and not _exists(plan):
         way = wording.either("runs without the `--`", "is given as `program`, or behind the interpreter that runs it")
-        is_here = f"; the file of that name here {way}" if Path(plan.cwd, plan.command[0]).is_file() else ""
+        is_here = f"; the file of that name here {way}" if os.path.isfile(Path(plan.cwd, plan.command[0])) else ""
         raise no_such_program(plan.command[0], plan.cwd, plan.env, is_here)
-    path = Path(plan.cwd, plan.program or "")
-    if plan.kind == "file" and not path.exists():
+    if plan.kind == "file" and not os.path.exists(path):
         raise no_such_file(path, plan.cwd, way_to_make(path, Path(plan.cwd)))
-    if plan.kind == "file" and path.is_dir():
+    if plan.kind == "file" and os.path.isdir(path):
         raise LaunchFailed(f"{path} is a directory without a __main__.py, package.json or index.js")
     what = " ".join(plan.command) or repr(plan.program)
     here = ", ".join(_installed(plan, others)) or "none"
@@ -161,10 +165,10 @@ def _in_order(plan: Plan) -> Sequence[Adapter]:
         word = Path(plan.command[0]).name if plan.command else ""
         return sorted(everyone, key=lambda each: each.first_words is None or not each.first_words.fullmatch(word))
     path = Path(plan.cwd, plan.program or ".")
-    if plan.kind != "file" or not path.is_dir():
+    if plan.kind != "file" or not os.path.isdir(path):
         return everyone
     for folder in (path, *path.resolve().parents):
-        if near := [each for each in everyone if any((folder / sign).exists() for sign in each.roots)]:
+        if near := [each for each in everyone if any(os.path.exists(folder / sign) for sign in each.roots)]:
             return (*near, *(each for each in everyone if each not in near))
     return everyone
 
@@ -174,7 +178,7 @@ def _below_a_sign(plan: Plan, others: Declarations) -> Adapter | None:
     for the user's own alone, since ours know it by its kind."""
     path = Path(plan.cwd, plan.program or ".")
     is_binary = elf.is_elf(path)
-    if plan.kind != "file" or not (is_binary or path.is_dir()):
+    if plan.kind != "file" or not (is_binary or os.path.isdir(path)):
         return None
     if not is_binary and any(each.understands(plan) for each in adapters()):
         return None
@@ -191,7 +195,7 @@ def understand(plan: Plan) -> Plan:
 def _exists(plan: Plan) -> bool:
     word = plan.command[0]
     if "/" in word:
-        return (Path(plan.cwd) / word).exists()
+        return os.path.exists(Path(plan.cwd) / word)
     return shutil.which(word, path=plan.env.get("PATH")) is not None
 
 

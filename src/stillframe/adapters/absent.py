@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import LaunchFailed
+from ..model import plainfiles
 from ..settings import ALIKE, entries, file_like
 
 _OWN_PROGRAMS = (".venv/bin", "venv/bin", "node_modules/.bin")
@@ -15,7 +16,9 @@ _OWN_PROGRAMS = (".venv/bin", "venv/bin", "node_modules/.bin")
 
 
 def no_such_file(path: Path, cwd: str, more: str = "") -> LaunchFailed:
-    """`more`: how to come by it, where that is known."""
+    """`more`: how to come by it, where that is known. What is kept from us may be there all the same."""
+    if reason := plainfiles.why_out_of_reach(path):
+        return LaunchFailed(f"cannot read {path}: {reason}")
     return _told(f"no such file: {path}", str(path), None if more else file_like(path, Path(cwd)), more)
 
 
@@ -37,7 +40,7 @@ def _own_program(word: str, folder: Path) -> str | None:
     for above in (folder, *folder.parents):
         for place in _OWN_PROGRAMS:
             path = above / place / word
-            if os.access(path, os.X_OK) and not path.is_dir():
+            if os.access(path, os.X_OK) and not os.path.isdir(path):
                 return os.path.relpath(path, folder)
     return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Mapping, Sequence
@@ -34,8 +35,8 @@ class Artifact(msgspec.Struct, frozen=True):
 
 def manifest_above(path: Path) -> Path | None:
     """The manifest of the project that a file or directory belongs to."""
-    start = path if path.is_dir() else path.parent
-    return next((each / MANIFEST for each in (start, *start.parents) if (each / MANIFEST).is_file()), None)
+    start = path if os.path.isdir(path) else path.parent
+    return next((each / MANIFEST for each in (start, *start.parents) if os.path.isfile(each / MANIFEST)), None)
 
 
 class Words(msgspec.Struct, frozen=True):

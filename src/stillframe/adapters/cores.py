@@ -11,6 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from ..errors import LaunchFailed
+from ..model import plainfiles
 from ..model.plans import AttachPlan
 from .elf import wide_head
 
@@ -48,7 +49,7 @@ def completed(plan: AttachPlan) -> AttachPlan:
 def left_by(core: Path) -> Left | None:
     """What left it; None where the core does not say so, or is none."""
     try:
-        with open(core, "rb") as file:
+        with plainfiles.opened(core) as file:
             found = wide_head(file)
             if found is None:
                 return None
@@ -65,7 +66,7 @@ def left_by(core: Path) -> Left | None:
 def _is_of(program: Path, left: Left) -> bool:
     """Whether a file can be what left it: its first instruction is where that one's was."""
     try:
-        with open(program, "rb") as file:
+        with plainfiles.opened(program) as file:
             found = wide_head(file)
             if found is None:
                 return False

@@ -10,6 +10,8 @@ from typing import BinaryIO
 
 import msgspec
 
+from ..model import plainfiles
+
 _MAGIC = b"\x7fELF"
 _MACHINES = {
     3: "i386", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390x", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64"
@@ -66,7 +68,7 @@ class Elf(msgspec.Struct, frozen=True):
 
 def is_elf(path: Path) -> bool:
     try:
-        with open(path, "rb") as file:
+        with plainfiles.opened(path) as file:
             return file.read(4) == _MAGIC
     except OSError:
         return False
@@ -83,7 +85,7 @@ def wide_head(file: BinaryIO) -> tuple[bytes, str] | None:
 def read_head(path: Path) -> Elf | None:
     """What the first bytes say: a core has no sections."""
     try:
-        with open(path, "rb") as file:
+        with plainfiles.opened(path) as file:
             head = file.read(20)
     except OSError:
         return None
@@ -96,7 +98,7 @@ def read_head(path: Path) -> Elf | None:
 def read(path: Path) -> Elf | None:
     """What the file says; None for one that is no ELF file, or a broken one."""
     try:
-        with open(path, "rb") as file:
+        with plainfiles.opened(path) as file:
             head = file.read(64)
             if len(head) < 52 or head[:4] != _MAGIC:
                 return None

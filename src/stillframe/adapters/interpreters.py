@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from ..errors import LaunchFailed, Try
+from ..model import plainfiles
 from ..settings import directory
 
 _WHICH = Try("doctor", {"languages": ["python"]})
@@ -59,16 +60,18 @@ def _asked(asked: str, env: Mapping[str, str], cwd: str) -> str:
             raise LaunchFailed(f"no {asked} on PATH", hint=_WHICH)
         return found
     path = Path(cwd, asked).expanduser()
-    if path.is_dir() and (inside := _in_environment(path)):
+    if os.path.isdir(path) and (inside := _in_environment(path)):
         return inside
-    if not path.exists():
+    if reason := plainfiles.why_out_of_reach(path):
+        raise LaunchFailed(f"no interpreter that can be run: {path}: {reason}", hint=_WHICH)
+    if not os.path.exists(path):
         raise LaunchFailed(f"no such interpreter: {path}", hint=_WHICH)
     return str(path)
 
 
 def _in_environment(folder: Path) -> str | None:
     binary = folder / "bin" / "python"
-    return str(binary) if (folder / "pyvenv.cfg").exists() and os.access(binary, os.X_OK) else None
+    return str(binary) if os.path.exists(folder / "pyvenv.cfg") and os.access(binary, os.X_OK) else None
 
 
 def on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
@@ -97,7 +100,7 @@ def python_on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
         if (
             words
             and "system" not in words
-            and not any((versions / each).is_dir() for each in _installed(words, versions))
+            and not any(os.path.isdir(versions / each) for each in _installed(words, versions))
         ):
             raise LaunchFailed(
                 f"{who} asks pyenv for {' '.join(words)}, which is not installed; name another with --python"
@@ -106,7 +109,7 @@ def python_on_path(name: str, env: Mapping[str, str], cwd: str) -> str | None:
 
 
 def _is_shim(path: Path) -> bool:
-    return path.parent.name == "shims" and (path.parent.parent / "versions").is_dir()
+    return path.parent.name == "shims" and os.path.isdir(path.parent.parent / "versions")
 
 
 def _pyenv_wish(shim: Path, env: Mapping[str, str], cwd: str) -> tuple[list[str], str]:
@@ -115,7 +118,7 @@ def _pyenv_wish(shim: Path, env: Mapping[str, str], cwd: str) -> tuple[list[str]
         return given.split(":"), "PYENV_VERSION"
     folder = Path(cwd).resolve()
     files = [each / ".python-version" for each in (folder, *folder.parents)]
-    chosen = next((each for each in [*files, shim.parent.parent / "version"] if each.is_file()), None)
+    chosen = next((each for each in [*files, shim.parent.parent / "version"] if os.path.isfile(each)), None)
     return (chosen.read_text(errors="replace").split(), str(chosen)) if chosen else ([], "")
 
 

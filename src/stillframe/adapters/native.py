@@ -80,7 +80,7 @@ def understands(plan: Plan) -> bool:
     if plan.kind != "file" or not plan.program:
         return False
     path = Path(plan.cwd, plan.program)
-    if path.is_dir():
+    if os.path.isdir(path):
         return cargo.manifest_above(path.resolve()) is not None
     return matches(plan.program, CLAIMS) or path.name == cargo.MANIFEST or elf.is_elf(path)
 
@@ -130,15 +130,15 @@ async def program(plan: Plan) -> Program:
 
 def _file(plan: Plan) -> Path:
     asked = Path(plan.cwd, plan.program or "")
-    if not Path(plan.cwd).is_dir():
+    if not os.path.isdir(plan.cwd):
         raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
-    if not asked.exists():
+    if not os.path.exists(asked):
         raise no_such_file(asked, plan.cwd)
     return asked.resolve()
 
 
 def _may_be_cargos(path: Path) -> bool:
-    return path.is_dir() or path.name == cargo.MANIFEST or matches(path.name, RUST)
+    return os.path.isdir(path) or path.name == cargo.MANIFEST or matches(path.name, RUST)
 
 
 def _checked(path: Path, args: tuple[str, ...], notes: tuple[str, ...]) -> Program:

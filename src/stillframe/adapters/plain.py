@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
 import secrets
-from pathlib import Path
 
 from ..backends.wrapped import WrappedLaunch
 from ..errors import LaunchFailed, Unsupported
@@ -59,5 +59,5 @@ class PlainAdapter:
 
 
 def _check(plan: Plan) -> None:
-    if not Path(plan.cwd).is_dir():
+    if not os.path.isdir(plan.cwd):
         raise LaunchFailed(f"no such directory to run in: {plan.cwd}")

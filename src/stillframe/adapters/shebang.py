@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import AdapterMissing, LaunchFailed, Try
+from ..model import plainfiles
 from ..model.plans import Plan
 from .absent import no_such_program
 from .interpreters import on_path
@@ -17,7 +18,7 @@ _LONGEST = 500
 def first_line(path: Path) -> bytes:
     """The first line of a file, cut where it is too long to name an interpreter."""
     try:
-        with open(path, "rb") as file:
+        with plainfiles.opened(path) as file:
             return file.readline(_LONGEST)
     except OSError as error:
         raise LaunchFailed(f"cannot read {path}: {error.strerror}") from None

@@ -151,4 +151,4 @@ def _executable(plan: Plan) -> Path | None:
     if plan.kind not in ("command", "file"):
         return None
     path = Path(plan.cwd, plan.command[0] if plan.kind == "command" and plan.command else plan.program or "")
-    return path if path.is_file() else None
+    return path if os.path.isfile(path) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any
 
@@ -190,8 +191,26 @@ async def jump(
     if wanted.file is None or wanted.line is None:
         raise UsageError("jump takes a line, as in 12 or shop.py:12")
     id, file, line = session.thread_id(thread), wanted.file, wanted.line
+    await _need_held_in(session, id, file, str(at))
     await session.relocate(lambda: backend.jump(id, file, line))
     return await settle(sessions, session, timeout)
+
+
+async def _need_held_in(session: Session, thread: str, file: str, at: str) -> None:
+    """A jump stays in its function, and so in its file: debugpy 1.8.22 takes the line alone, whatever file it is of."""
+    page = await session.backend.stack(thread, 0, 1)
+    here = page.frames[0].file if page.frames else None
+    if here is not None and _is_another(file, here):
+        held = f"{page.frames[0].function}, in {session.show(here)}"
+        why = f"a jump stays in the function that is held, {held}"
+        raise NotFound(f"cannot jump to {at}: {why}", hint=Try("until", {"at": at}))
+
+
+def _is_another(file: str, here: str) -> bool:
+    """Whether a file is not the one that is held; not said of one that only the debugger sees."""
+    if not os.path.exists(here):
+        return here.startswith("<") and file != here
+    return not os.path.exists(file) or not os.path.samefile(file, here)
 
 
 @operation(Access.CONTROL, aliases=("interrupt", "break-in"), example="dbg pause")

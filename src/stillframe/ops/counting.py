@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -252,7 +253,7 @@ def _unbound(run: RecordedRun, spec: BreakSpec, here: PlaceTold, told: Told) -> 
         )
     if (
         asked.file
-        and not Path(asked.file).exists()
+        and not os.path.exists(asked.file)
         and (meant := file_like(Path(asked.file), Path(run.session.origin.base)))
     ):
         return f"no such file; there is {meant}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import msgspec
 
 from ..errors import NotFound, Try, Unsupported, UsageError
+from ..model import plainfiles
 from ..model.backend import Capability
 from ..model.outcomes import AnyOutcome
 from ..model.plans import Caller
@@ -104,7 +104,7 @@ async def hotpatch(
 def _text(path: str) -> str:
     """A file, character by character: line ends count in what a debugger compares. A byte order mark is no source."""
     try:
-        data = Path(path).read_bytes()
+        data = plainfiles.read(path)
     except OSError as error:
         raise NotFound(f"{path} cannot be read: {error.strerror}") from None
     if len(data) > FILE_LIMIT:

@@ -91,7 +91,7 @@ def _is_source(command: tuple[str, ...], caller: Caller, how: RunTerms) -> bool:
     here = absolute(how.cwd, caller.cwd) if how.cwd else caller.cwd
     path = Path(here, command[0])
     is_command = os.access(path, os.X_OK) if "/" in command[0] else on_path(command[0], environment(caller, how), here)
-    return path.is_file() and not is_command
+    return os.path.isfile(path) and not is_command
 
 
 def assumed_note(how: Assumed | None, plan: Plan) -> tuple[str, ...]:

@@ -111,7 +111,7 @@ def make_plan(
 
 def _check_quotes(word: str, caller: Caller) -> None:
     """A command that was quoted as a whole is one word, of which there is no file."""
-    if not any(char.isspace() for char in word) or Path(caller.cwd, word).exists():
+    if not any(char.isspace() for char in word) or os.path.exists(Path(caller.cwd, word)):
         return
     try:
         words = shlex.split(word)
@@ -122,7 +122,7 @@ def _check_quotes(word: str, caller: Caller) -> None:
             f"is not quoted as a whole, as in: -- {shlex.join(words)}", f"has words of its own: {json.dumps(words)}"
         )
         raise UsageError(f"there is no program {word!r}: a command {meant}")
-    if len(words) > 1 and Path(caller.cwd, words[0]).is_file():
+    if len(words) > 1 and os.path.isfile(Path(caller.cwd, words[0])):
         meant = either(f"{shlex.quote(words[0])} -- {shlex.join(words[1:])}", json.dumps(words))
         raise UsageError(f"there is no program {word!r}: its arguments are words of their own, as in: {meant}")
 
@@ -130,7 +130,7 @@ def _check_quotes(word: str, caller: Caller) -> None:
 def _check_line(word: str, caller: Caller) -> None:
     """A place is not a program: `app.py:3` is asked for by those who want to stop there."""
     file, _, line = word.rpartition(":")
-    if line.isdigit() and Path(caller.cwd, file).is_file() and not Path(caller.cwd, word).exists():
+    if line.isdigit() and os.path.isfile(Path(caller.cwd, file)) and not os.path.exists(Path(caller.cwd, word)):
         raise UsageError(
             f"there is no program {word!r}: where to stop is said beside it",
             hint=Try("launch", {"program": (file,), "breaks": (word,)}),
@@ -140,7 +140,7 @@ def _check_line(word: str, caller: Caller) -> None:
 def _from_here(program: str, here: str, cwd: str) -> str:
     """The program's file: with --cwd, too, it is named from where the caller is, as in a shell, and not as `git -C` has it."""
     path, there = absolute(program, here), absolute(program, absolute(cwd, here))
-    if not Path(path).exists() and Path(there).exists():
+    if not os.path.exists(path) and os.path.exists(there):
         meant = os.path.relpath(there, here)
         raise LaunchFailed(f"no such file: {path}; --cwd is where it runs, and files are named from here: {meant}")
     return path

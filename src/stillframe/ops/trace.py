@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
@@ -208,6 +209,6 @@ def _nothing(report: TraceReport, at: Place, found: Sequence[TraceTold], base: s
         called = tuple(name for name, did in names.items() if did)
         return msgspec.structs.replace(report, verdict="never called", near=called[:NEAR])
     close = near(str(at), tuple(names)) if isinstance(at, SymbolPlace) else ()
-    if isinstance(at, LinePlace) and not (file := Path(absolute(at.file, base))).exists():
+    if isinstance(at, LinePlace) and not os.path.exists(file := Path(absolute(at.file, base))):
         close = tuple(filter(None, [file_like(file, Path(base))]))
     return msgspec.structs.replace(report, verdict="no such function", near=close)

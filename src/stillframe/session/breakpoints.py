@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import os
 import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -301,7 +302,7 @@ def locate(place: Place, base: str) -> tuple[Spot, Wanted]:
         case DataPlace(_, watching, data):
             return Spot(symbol=str(place)), Wanted("", data=data, watching=watching)
         case SymbolPlace(name, module):
-            if (Path(base) / name).is_file():
+            if os.path.isfile(Path(base) / name):
                 raise UsageError(f"{name} is a file; give a line of it, as in {name}:1")
             return Spot(symbol=str(place)), Wanted("", symbol=name, module=module)
 

@@ -6,6 +6,8 @@ import os
 import re
 from pathlib import Path
 
+from ..model import plainfiles
+
 _CODING = re.compile(rb"^[ \t\f]*(?:#|//|--|;|%).*?coding[:=][ \t]*([-\w.]+)")
 """The comment by which editors and several languages tell a file's coding, in its first two lines."""
 _ENDS = re.compile(r"\r\n|\r|\n")
@@ -42,7 +44,7 @@ def _data(file: str, limit: int | None) -> bytes:
     if archive is None:
         if limit is not None and os.stat(file).st_size > limit:
             raise OSError(f"{file} is too large")
-        return Path(file).read_bytes()
+        return plainfiles.read(file)
     import zipfile  # rarely needed, and slow to load
 
     try:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from ..errors import LaunchFailed
+from ..model import plainfiles
 from .drains import Drains, Stream
 from .folders import private_folder, remove_folder
 from .trees import wait_pid
@@ -58,7 +59,7 @@ class Conduits:
             return path
         path = str(Path(cwd, stdin))
         try:
-            open(path, "rb").close()
+            plainfiles.source_of_input(path).close()
         except OSError as error:
             raise LaunchFailed(f"cannot read {stdin} for standard input: {error.strerror}") from None
         return path

@@ -15,6 +15,7 @@ from typing import Protocol
 import msgspec
 
 from ..errors import LaunchFailed, Unsupported, WrongState
+from ..model import plainfiles
 from .drains import Drains, Stream
 from .guardian import GUARDIAN
 from .handles import open_handle
@@ -264,7 +265,7 @@ def spawn(
             source = subprocess.PIPE
         elif stdin is not None:
             try:
-                source = stack.enter_context(open(Path(cwd, stdin), "rb")).fileno()
+                source = stack.enter_context(plainfiles.source_of_input(Path(cwd, stdin))).fileno()
             except OSError as error:
                 raise LaunchFailed(f"cannot read {stdin} for standard input: {error.strerror}") from None
         try:
@@ -293,6 +294,8 @@ def _undone(popen: subprocess.Popen[bytes]) -> None:
 
 
 def _not_started(program: str, cwd: str, error: OSError) -> LaunchFailed:
-    if not Path(cwd).is_dir():
+    if not os.path.isdir(cwd):
         return LaunchFailed(f"no such directory to run in: {cwd}")
+    if not os.access(cwd, os.X_OK):
+        return LaunchFailed(f"not permitted to run in {cwd}")
     return LaunchFailed(f"cannot start {program}: {error.strerror or error}")

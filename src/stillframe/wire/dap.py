@@ -50,7 +50,7 @@ def _printable(value: Any) -> Any:
     """The same with what UTF-8 cannot carry written as an escape, so that no later encoder stumbles over it."""
     match value:
         case str():
-            return value.encode("utf-8", "backslashreplace").decode()
+            return as_read(value)
         case dict():
             return {_printable(key): _printable(each) for key, each in value.items()}
         case list():
@@ -58,6 +58,11 @@ def _printable(value: Any) -> Any:
         case float() if not math.isfinite(value):
             return str(value)
     return value
+
+
+def as_read(text: str) -> str:
+    """A text as it arrives in a message: what no UTF-8 can carry is an escape."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 class Decoder:

@@ -125,7 +125,7 @@ class Texts:
                 return text
             return _Writer(self.bounds, like).text(value, self.room - COUNT, sf_values.DEPTH)
         except Exception as error:  # a container that another thread changes, a class that fails when looked at
-            return "<%s that could not be read: %s>" % (kind.__name__, type(error).__name__)
+            return sf_values.unread(value, error)
 
     def shape(self, value, cost, kept):
         """A few words about all of a value, as long as not too many were looked through for such."""

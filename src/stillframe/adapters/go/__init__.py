@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
+import os
 import re
 import secrets
 from collections.abc import Mapping
@@ -308,15 +309,15 @@ async def _built(plan: Plan, folder: str) -> Built:
 
 def _check(plan: Plan) -> None:
     """What can be known to fail fails here, with its reason."""
-    if not Path(plan.cwd).is_dir():
+    if not os.path.isdir(plan.cwd):
         raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
     path = Path(plan.cwd, plan.program or "")
-    if plan.kind == "file" and not path.exists() and matches(plan.program or "", GO.claims):
+    if plan.kind == "file" and not os.path.exists(path) and matches(plan.program or "", GO.claims):
         raise no_such_file(path, plan.cwd)
 
 
 def _is_package(path: Path) -> bool:
-    return path.is_dir() and ((path / "go.mod").exists() or any(path.glob("*.go")))
+    return os.path.isdir(path) and (os.path.exists(path / "go.mod") or any(path.glob("*.go")))
 
 
 GO = GoAdapter()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -107,7 +108,7 @@ def _script(plan: Plan) -> Path | None:
     word = plan.command[0]
     if "/" in word:
         path = Path(plan.cwd, word)
-        return path if path.is_file() else None
+        return path if os.path.isfile(path) else None
     found = on_path(word, plan.env, plan.cwd)
     return Path(found) if found else None
 

@@ -34,16 +34,16 @@ def needs_permission(plan: Plan) -> str | None:
 
 def check_program(plan: Plan) -> None:
     """What can be known to fail fails here, with its reason."""
-    if not Path(plan.cwd).is_dir():
+    if not os.path.isdir(plan.cwd):
         raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
     if plan.kind != "file" or not plan.program:
         return
     path = Path(plan.cwd, plan.program)
-    if path.is_dir():
+    if os.path.isdir(path):
         if not is_package(path):
             raise LaunchFailed(f"{path} is a directory without a package.json or index.js")
         return
-    if not path.exists():
+    if not os.path.exists(path):
         if not any(Path(f"{path}{ending}").exists() for ending in (".js", ".mjs", ".cjs", ".json")):
             raise no_such_file(path, plan.cwd)
     elif not os.access(path, os.R_OK):

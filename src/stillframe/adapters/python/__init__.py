@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from ...backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack, Quirk, Stdio
 from ...errors import AdapterMissing, LaunchFailed, Try, UsageError
+from ...model import plainfiles
 from ...model.backend import Capability, Tool
 from ...model.places import HitRule
 from ...model.plans import AttachPlan, Plan
@@ -325,21 +326,23 @@ def _settings(tokens: Authorize, *, on_eof: Literal["kill", "resume"]) -> dict[s
 
 def _is_python_file(plan: Plan) -> bool:
     path = Path(plan.cwd, plan.program or "")
-    return (path / "__main__.py").exists() or runs_python(replace(plan, command=(str(path),)))
+    return os.path.exists(path / "__main__.py") or runs_python(replace(plan, command=(str(path),)))
 
 
 def _checked(plan: Plan) -> str:
     """The program's path or name; what can be known to fail fails here, with its reason."""
     program = plan.program or ""
-    if not Path(plan.cwd).is_dir():
+    if not os.path.isdir(plan.cwd):
         raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
     if plan.kind != "file":
         return program
     path = Path(plan.cwd, program)
-    if not path.exists():
+    if not os.path.exists(path):
         raise no_such_file(path, plan.cwd)
-    if path.is_dir() and not (path / "__main__.py").exists():
+    if os.path.isdir(path) and not os.path.exists(path / "__main__.py"):
         raise LaunchFailed(f"{path} is a directory without a __main__.py")
+    if not os.path.isdir(path) and not os.path.isfile(path):
+        raise LaunchFailed(f"cannot read {path}: {plainfiles.NO_PLAIN_FILE}")
     if not os.access(path, os.R_OK):
         raise LaunchFailed(f"not permitted to read {path}")
     return program

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -103,13 +104,13 @@ def _short(word: str) -> tuple[str, str, str] | None:
 
 
 def _script(plan: Plan, word: str) -> Path:
-    if "/" in word or (Path(plan.cwd, word).is_file() and word.endswith(".py")):
+    if "/" in word or (os.path.isfile(Path(plan.cwd, word)) and word.endswith(".py")):
         path = Path(plan.cwd, word)
     else:
         found = on_path(word, plan.env, plan.cwd)
         if found is None:
             raise no_such_program(word, plan.cwd, plan.env)
         path = Path(found)
-    if not path.exists():
+    if not os.path.exists(path):
         raise no_such_file(path, plan.cwd)
     return path

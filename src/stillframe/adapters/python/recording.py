@@ -53,10 +53,10 @@ def _check(plan: Plan, folder: Path) -> None:
     isolated = next((each for each in plan.interpreter_flags if _ISOLATES.fullmatch(each)), None)
     if isolated is not None:
         raise Unsupported(f"python {isolated} keeps the recorder out (isolated mode)")
-    if not Path(plan.cwd).is_dir():
+    if not os.path.isdir(plan.cwd):
         raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
     path = Path(plan.cwd, plan.program or "")
-    if plan.kind == "file" and not path.exists():
+    if plan.kind == "file" and not os.path.exists(path):
         raise no_such_file(path, plan.cwd)
     ask = msgspec.json.decode((folder / ASK).read_bytes(), type=Ask)
     if ask.trace and ask.trace.condition:

@@ -154,12 +154,12 @@ def _environment(plan: Plan, runtime: Runtime) -> dict[str, str]:
 
 def _check(plan: Plan) -> None:
     """What can be known to fail fails here, with its reason."""
-    if not Path(plan.cwd).is_dir():
+    if not os.path.isdir(plan.cwd):
         raise LaunchFailed(f"no such directory to run in: {plan.cwd}")
     if plan.kind != "file":
         return
     path = Path(plan.cwd, plan.program or "")
-    if not path.exists():
+    if not os.path.exists(path):
         raise no_such_file(path, plan.cwd)
     if path.is_dir() or not os.access(path, os.R_OK):
         raise LaunchFailed(f"{path} is a directory" if path.is_dir() else f"not permitted to read {path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,7 +48,7 @@ def runs_ruby(plan: Plan) -> bool:
 def is_script(path: Path | None) -> bool:
     """Whether a file's first line names Ruby."""
     try:
-        return path is not None and path.is_file() and named_interpreter(path, NAMES) is not None
+        return path is not None and os.path.isfile(path) and named_interpreter(path, NAMES) is not None
     except LaunchFailed:
         return False
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from ...model import plainfiles
 from .grammar import Kind
 from .spans import Scan
 
@@ -16,14 +17,15 @@ _NOTHING = re.compile(r"[\s;]*(?://.*)?$")
 def problem_with(file: str, line: int, column: int | None) -> str | None:
     """Why nothing can ever stop there."""
     try:
-        with open(file, "rb") as opened:
+        with plainfiles.opened(file) as opened:
             text, count = b"", 0
             for count, each in enumerate(opened, 1):
                 text = each if count == line else text
     except IsADirectoryError:
         return "it is a directory"
-    except OSError:
-        return "no such file" if file.startswith("/") else None
+    except OSError as error:
+        missing = "no such file" if file.startswith("/") else None
+        return plainfiles.NO_PLAIN_FILE if error.strerror == plainfiles.NO_PLAIN_FILE else missing
     if line > max(count, 1):
         return f"{Path(file).name} has {count} lines"
     length = len(text.decode("utf-8", "replace").rstrip())
@@ -38,7 +40,7 @@ def first_column(file: str, line: int) -> int:
     V8 takes a line for its first position, which may be in a function that nobody calls.
     """
     try:
-        with open(file, "rb") as opened:
+        with plainfiles.opened(file) as opened:
             text = next((each for number, each in enumerate(opened, 1) if number == line), b"").decode(
                 "utf-8", "replace"
             )

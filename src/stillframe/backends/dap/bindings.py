@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from ...model import plainfiles
 from ...model.backend import Binding, Wanted
 from . import terms, translate
 from .launch import DapLaunch, Quirk
@@ -98,7 +99,7 @@ def shared(
 def line_count(file: str) -> int | None:
     """How many lines a file has; None where it is none that we see."""
     try:
-        return len(Path(file).read_bytes().splitlines())
+        return len(plainfiles.read(file).splitlines())
     except OSError:  # not a file that we see: the debugger alone knows
         return None
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from ...errors import Try, Unsupported
 from ...model.backend import Binding, BreakpointChanged, Capability, Wanted
+from ...wire import dap as wire
 from . import terms, translate
 from .bindings import Spot, is_taken, join, line_binding, line_count, shared
 from .client import Body, DapClient
@@ -327,7 +328,8 @@ class Breakpoints:
             return {}
         answer = (await self._helper.call("resolve", files=files, symbols=[])).get("files")
         answer = answer if isinstance(answer, dict) else {}
-        return {each.id: line_binding(each, answer.get(each.file)) for each in wanted}
+        # What an answer says of a name that is no UTF-8 stands under the name as it is read: with its bytes as escapes.
+        return {each.id: line_binding(each, answer.get(wire.as_read(each.file or ""))) for each in wanted}
 
     # Telling the debugger
 
