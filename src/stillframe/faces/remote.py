@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
 import msgspec
 
@@ -15,6 +16,8 @@ from .cli.link import needs_environment
 from .daemonline import KeptLines, ask
 from .library import caller_here
 from .library_methods import Verbs
+
+Result = TypeVar("Result")
 
 
 class Connection(Verbs):
@@ -51,10 +54,31 @@ class Connection(Verbs):
             "env": dict(self._caller.env) if needs_environment(VERBS.get(op, {}), given) else {},
         }
         answer = await (self._kept.ask(request) if self._kept is not None else ask(request))
-        reply: dict[str, Any] = json.loads(answer.reply)  # the standard one: odd bytes travel as lone surrogates
-        if not reply.get("ok"):
-            raise _raised(reply.get("error") or {})
-        return msgspec.convert(reply.get("result"), type=OPERATIONS[op].result, strict=False)
+        reply = _understood(op, answer.reply)
+        if not reply.ok:
+            raise _raised(reply.error)
+        return reply.result
+
+
+class _Reply(msgspec.Struct, Generic[Result]):
+    ok: bool = False
+    result: Result | None = None
+    error: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+
+
+def _understood(op: str, data: bytes) -> _Reply[Any]:
+    decoder = _decoder_of(op)
+    try:
+        return decoder.decode(data)
+    except msgspec.DecodeError:  # odd bytes travel as lone surrogates, which only the standard one takes
+        slowly: _Reply[Any] = msgspec.convert(json.loads(data), type=decoder.type, strict=False)
+        return slowly
+
+
+@functools.cache
+def _decoder_of(op: str) -> msgspec.json.Decoder[_Reply[Any]]:
+    kind: Any = OPERATIONS[op].result
+    return msgspec.json.Decoder(_Reply[kind], strict=False)
 
 
 def _raised(error: dict[str, Any]) -> StillframeError:

@@ -14,7 +14,7 @@ Watching = Literal["write", "read", "readWrite"]
 """What is done to watched data before the program is held."""
 
 
-class Memory(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Memory(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="read"):
     """Bytes of the program's memory from an address on."""
 
     address: str
@@ -26,7 +26,7 @@ class Memory(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """How many of the bytes asked for could not be read, from the end of these on."""
 
 
-class Written(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class Written(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True, tag_field="kind", tag="written"):
     """What became of a write to memory."""
 
     address: str

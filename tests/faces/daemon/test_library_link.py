@@ -6,10 +6,12 @@ import asyncio
 import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import stillframe
 from stillframe.errors import Denied, Internal, NoSession
+from stillframe.registry import OPERATIONS
 
 from ...guard import Guard
 from ..conftest import Dbg, Tiny, call
@@ -45,6 +47,12 @@ async def test_a_connection_keeps_its_line_from_call_to_call_and_leaves_none_beh
         assert lines() - before == kept
         await asyncio.gather(debugger.sessions(), debugger.sessions(), debugger.sessions())
     assert lines() == before
+
+
+@pytest.mark.parametrize("op", OPERATIONS)
+def test_what_an_operation_may_answer_is_told_apart_on_the_other_side(op: str) -> None:
+    """A union of structs without tags cannot be read back, as `memory`'s once was."""
+    assert msgspec.json.Decoder(OPERATIONS[op].result, strict=False)
 
 
 async def test_the_library_refuses_a_directory_that_is_open_to_others(
