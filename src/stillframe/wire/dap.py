@@ -21,6 +21,8 @@ _NOISE_KEPT = 2000
 
 _START = b"content-length"
 _LENGTH = re.compile(rb"^content-length[ \t]*:[ \t]*([^\r\n]*?)[ \t]*\r?$", re.IGNORECASE | re.MULTILINE)
+_PLAIN = re.compile(rb"Content-Length: ([0-9]{1,12})\r\n\r\n")
+"""A header as nearly all are, at its beginning."""
 _END = re.compile(rb"\r?\n\r?\n")
 
 Message = dict[str, Any]
@@ -123,6 +125,10 @@ class Decoder:
 
     def _header(self, data: bytes) -> bytes:
         """Look for a header block in `data`; give what follows it, or keep what may become one."""
+        plain = _PLAIN.match(data)
+        if plain is not None and 0 < (length := int(plain[1])) <= self._limit:
+            self._head, self._missing = b"", length
+            return data[plain.end() :]
         data = self._skip_noise(data)
         self._head = b""
         end = _END.search(data)

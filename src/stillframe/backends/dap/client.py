@@ -145,15 +145,15 @@ class DapClient:
                 self._message(message)
 
     def _message(self, message: Message) -> None:
-        match message:
-            case {"type": "response", "request_seq": int(number)}:
-                self._response(number, message)
-            case {"type": "event", "event": str()}:
-                self._on_event(message)
-            case {"type": "request", "command": str(command)}:
-                self._asked(message, command)
-            case _:
-                self.junk["no message"] += 1
+        kind = message.get("type")
+        if kind == "response" and isinstance(number := message.get("request_seq"), int):
+            self._response(number, message)
+        elif kind == "event" and isinstance(message.get("event"), str):
+            self._on_event(message)
+        elif kind == "request" and isinstance(command := message.get("command"), str):
+            self._asked(message, command)
+        else:
+            self.junk["no message"] += 1
 
     def _response(self, number: int, message: Message) -> None:
         command, answer = self._waiting.pop(number, (None, None))
