@@ -129,6 +129,41 @@ def test_a_repr_with_side_effects_is_not_run_again_by_looking_at_the_stop_again(
     user.ok("stop")
 
 
+RESTLESS = """
+class Counted:
+    def __init__(self): self.count = 0
+    def __repr__(self):
+        self.count += 1
+        return f"asked {self.count} times"
+
+class Said:
+    def __init__(self): self.word = "before"
+    def __repr__(self): return self.word
+
+def run():
+    counted, said = Counted(), Said()
+    both = [counted, 1]
+    n = 1
+    n += 1  # line 16
+    said.word = "after"
+    return n
+
+run()
+"""
+
+
+def test_what_only_looking_changes_is_not_said_of_the_line_that_ran(user: User) -> None:
+    user.file("restless.py", RESTLESS)
+    user.ok("launch", "restless.py", "--break", "restless.py:16")
+    told = [user.ok("next").splitlines()[0] for _ in range(2)]
+    assert told == ["restless.py:16 n 1 -> 2", "restless.py:17 said before -> after"]
+    state = user.json("state")
+    shapes = {name: value.get("shape") for name, value in values(state).items()}
+    assert shapes["counted"] == shapes["both"] == "its repr says something else each time"
+    assert shapes["said"] is None
+    user.ok("stop")
+
+
 def test_ten_thousand_frames_are_counted_and_paged(user: User) -> None:
     user.file("big.py", BIG)
     text = user.ok("launch", "big.py", "deep", "--break", "big.py:39")

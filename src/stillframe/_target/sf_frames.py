@@ -62,6 +62,7 @@ class Returns(dict):
         self.key = next(_invocations)
         self.entered = False  # whether a breakpoint on the function has been come to here
         self.prints = {}  # of the locals that are told in part: what they held when the program was last held here
+        self.said = {}  # of those whose repr is code of the program's: who they were, and what they said then
 
     @classmethod
     def of(cls, frame):
@@ -195,11 +196,20 @@ class Stop:
         for name, value in rows[:count]:
             body["locals"].append(stuck_value(name, value))
             row = body["locals"][-1] = sf_values.describe(name, value, bounds, self.keep)
+            if row.pop("asked", False):
+                row["restless"] = self.is_restless(Returns.of(shown[at]), row, value, bounds)
             parts = self.parts_changed(Returns.of(shown[at]), name, value, row["truncated"])
             if parts:
                 body["changed"][name] = [[path, _part(part, came, bounds)] for path, part, came in parts]
         body["returned"] = self.tell_returned(bounds)
         body["exception"] = self.tell_exception(bounds)
+
+    def is_restless(self, record, row, value, bounds):
+        """Whether the same object says something else each time that it is asked: that is no doing of the line that ran."""
+        before, record.said[row["name"]] = record.said.get(row["name"]), (id(value), row["value"])
+        if row["error"] or before is None or before[0] != id(value) or before[1] == row["value"]:
+            return False
+        return sf_values.describe(row["name"], value, bounds, _no_reference)["value"] != row["value"]
 
     def parts_changed(self, record, name, value, is_cut):
         """The parts of a local that are others than when the program was last held in this frame, where its text is cut."""

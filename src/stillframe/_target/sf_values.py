@@ -303,6 +303,8 @@ def _described(name, value, bounds, keep):
     shape = sf_shapes.shape_of(value, bounds.seconds) if writer.cut else None
     if shape:
         row["shape"] = shape
+    if writer.opaque:
+        row["asked"] = True
     return row
 
 

@@ -9,6 +9,9 @@ from typing import Literal
 
 import msgspec
 
+RESTLESS = "its repr says something else each time"
+"""The shape of a value whose text tells no change: code of the program's makes it anew, and other, whenever it is asked."""
+
 
 class Value(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One value as bounded text. `total` is its length where it has one; `ref` is set where more can be seen."""

@@ -15,7 +15,7 @@ import msgspec
 from ..model.backend import Move
 from ..model.outcomes import Change, Passed, SourceLine, Stop
 from ..model.sources import SourceText
-from ..model.values import Frame, Part, Value
+from ..model.values import RESTLESS, Frame, Part, Value
 from . import sourcefile
 
 LINE_LIMIT = 200
@@ -196,6 +196,9 @@ def compare(
     changes: list[Change] = []
     marked: list[Value] = []
     for value in values:
+        if value.shape == RESTLESS:
+            marked.append(value)
+            continue
         old = before.values.get(value.name)
         within = parts.get(value.name, ())
         changed = old != (value.value, value.total) or bool(within)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from ...model.backend import Capability, Output, Stopped
 from ...model.powers import Party
-from ...model.values import ExceptionInfo, Frame, Module, Modules, Part, Scope, Thread, Value
+from ...model.values import RESTLESS, ExceptionInfo, Frame, Module, Modules, Part, Scope, Thread, Value
 from ...wire import dap_types
 from .launch import DapLaunch
 
@@ -163,7 +163,7 @@ def helper_value(body: Body) -> Value:
         ref=None if reference is None else f"h{reference}",
         total=number(body.get("total")),
         truncated=body.get("truncated") is True,
-        shape=text(body.get("shape")) or "",
+        shape=RESTLESS if body.get("restless") is True else text(body.get("shape")) or "",
         error=body.get("error") is True,
         children=helper_values(items(body, "children")) if "children" in body else (),
     )
