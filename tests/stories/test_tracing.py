@@ -377,6 +377,10 @@ match sys.argv[1:]:
         os.waitpid(os.posix_spawn(sys.executable, [sys.executable, __file__], kept), 0)
     case ["other"]:
         subprocess.run(["true"], env={})
+    case ["shell"]:
+        print(subprocess.check_output(f"unset PYTHONPATH; {sys.executable} {__file__}", shell=True, text=True), end="")
+    case ["system"]:
+        os.system(f"env -u PYTHONPATH {sys.executable} {__file__}")
     case ["became"]:
         os.execve(sys.executable, [sys.executable, __file__], kept)
 """
@@ -394,6 +398,7 @@ if (how === 'cleaned') console.log(execFileSync(process.execPath, [__filename], 
 if (how === 'spawned') spawn('node', [__filename], { env: kept, stdio: 'inherit' });
 if (how === 'worker') new Worker(__filename, { env: kept });
 if (how === 'other') execFileSync('true', [], { env: {} });
+if (how === 'shell') process.stdout.write(execFileSync('sh', ['-c', `env -u NODE_OPTIONS node ${__filename}`]));
 """
 
 
@@ -415,6 +420,25 @@ def test_what_a_program_starts_without_the_recorder_is_told_and_no_word_said_of_
         assert user.json("trace", "f", "--", runner, file, "other")["verdict"] == "never called", (
             "that is no Python or Node"
         )
+
+
+@pytest.mark.parametrize("how", ["shell", "system", "js shell"])
+def test_where_nothing_was_reached_the_programs_are_named_behind_which_something_may_have_been(
+    user: User, how: str
+) -> None:
+    user.file("alone.py", ALONE)
+    user.file("alone.js", ALONE_JS)
+    *script, way = how.split()
+    file, line, runner = ("alone.js", 5, "node") if script else ("alone.py", 4, "python3")
+    report = user.json("trace", "f", "--", runner, file, way)
+    assert (report["verdict"], report["end"]["output"]) == ("never called", "2\n")
+    assert report["notes"][-1].startswith("the program also started `sh -c "), report["notes"]
+    found = user.json("probe", f"{file}:{line}", "--expect", "n > 0", "--", runner, file, way)
+    assert found["places"][0]["state"] == "not_reached"
+    said = "what such a program runs with an environment of its own is not recorded"
+    assert any(said in each for each in found["notes"])
+    reached = user.json("probe", f"{file}:{line}", "--expect", "n > 0", "--", runner, file)
+    assert not any("also started" in each for each in reached.get("notes", ())), "it was reached"
 
 
 PLAIN = """\

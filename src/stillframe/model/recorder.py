@@ -100,6 +100,12 @@ class Note(Said, tag="note", frozen=True):
     """From then on nothing was heard of the process: that something did not happen in it cannot be told."""
 
 
+class Beside(Said, tag="beside", frozen=True):
+    """Another program that was started. What it starts in its turn may have been given an environment without the recorder."""
+
+    command: str
+
+
 class Defined(Said, tag="defined", frozen=True):
     """A function of the user's that the program has; `ran` where it was called. For saying which names there are."""
 
@@ -295,6 +301,6 @@ class Evidence(Said, tag="evidence", frozen=True):
 
 
 AnySaid = (
-    Hello | Note | Defined | Found | Missing | Unwritten | Calls | Raising | Call | Line | Raised | Yielded | Resumed
+    Hello | Note | Beside | Defined | Found | Missing | Unwritten | Calls | Raising | Call | Line | Raised | Yielded | Resumed
     | Returned | Threw | Closed | Limited | Tally | Extent | Distinct | Failed | Sample | Evidence
 )  # fmt: skip

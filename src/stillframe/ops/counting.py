@@ -19,6 +19,7 @@ from ..model.plans import Caller, Plan
 from ..model.recorder import (
     AnySaid,
     Ask,
+    Beside,
     Defined,
     Distinct,
     Evidence,
@@ -41,7 +42,7 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from ..settings import file_like
 from .names import near
-from .recorded_run import RecordedRun, recorded_run, where
+from .recorded_run import RecordedRun, recorded_run, unheard_behind, where
 
 SAMPLES = 500
 """Hits of one place that go to the record."""
@@ -95,6 +96,8 @@ class Told(msgspec.Struct):
     places: dict[int, PlaceTold] = msgspec.field(default_factory=dict[int, PlaceTold])
     notes: list[str] = msgspec.field(default_factory=list[str])
     names: list[str] = msgspec.field(default_factory=list[str])
+    beside: list[str] = msgspec.field(default_factory=list[str])
+    """Other programs that were started."""
     lost: bool = False
     """The recorder of some process lost its place, failed before that ended, or did not come along to one that it started."""
 
@@ -115,6 +118,8 @@ class Told(msgspec.Struct):
                 case Note(text=text, lost=lost):
                     self.notes.append(text)
                     self.lost = self.lost or lost
+                case Beside(command=command):
+                    self.beside.append(command)
                 case Defined(function=name):
                     self.names.append(name)
                 case Distinct(more=False):
@@ -182,12 +187,13 @@ async def counted(
             await asyncio.to_thread(told.read, each.said)
         places = tuple(_place(run, number, spec, question, told) for number, spec in enumerate(question.places))
         await _kept(run.session, question, told)
+        behind = () if told.lost or all(each.count for each in places) else unheard_behind(told.beside)
     report = ProbeReport(
         command=plan.command,
         places=places,
         end=run.end,
         how=run.how,
-        notes=tuple(dict.fromkeys([*run.notes, *told.notes])),
+        notes=tuple(dict.fromkeys([*run.notes, *told.notes, *behind])),
     )
     return From(run.session, report)
 

@@ -9,6 +9,7 @@ import msgspec
 from ..model.outcomes import Change, Spot
 from ..model.recorder import (
     AnySaid,
+    Beside,
     Call,
     Calls,
     Changed,
@@ -208,6 +209,8 @@ class TraceTold(msgspec.Struct):
     notes: list[str] = msgspec.field(default_factory=list[str])
     lost: bool = False
     """The recorder lost its place, failed before the process ended, or did not come along to one that it started."""
+    beside: list[str] = msgspec.field(default_factory=list[str])
+    """Other programs that it started."""
     unwritten: list[Unwritten] = msgspec.field(default_factory=list[Unwritten])
     names: dict[str, bool] = msgspec.field(default_factory=dict[str, bool])
     """Functions of the user's, and whether they ran."""
@@ -272,6 +275,8 @@ def _aside(here: TraceTold, said: AnySaid) -> None:
         case Note(text=text, lost=lost):
             here.notes.append(text)
             here.lost = here.lost or lost
+        case Beside(command=command):
+            here.beside.append(command)
         case Unwritten():
             here.unwritten.append(said)
         case Defined(function=name, ran=ran):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
 
 import msgspec
@@ -126,6 +126,14 @@ async def _left_behind(folder: Path, program: int | None) -> list[int]:
         finally:
             for each in ends:
                 each.cancel()
+
+
+def unheard_behind(commands: Iterable[str]) -> tuple[str, ...]:
+    """What is to be said where nothing was reached and other programs were started, a shell for one: the recorder comes along
+    behind them only as far as they pass on the environment."""
+    named = ", ".join(f"`{each}`" for each in dict.fromkeys(commands))
+    said = f"the program also started {named}: what such a program runs with an environment of its own is not recorded"
+    return (said,) if named else ()
 
 
 def where(place: Place, cwd: str) -> Where:

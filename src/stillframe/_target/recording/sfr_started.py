@@ -13,14 +13,15 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _ENVIRONMENT_AT = 5  # of fork_exec's arguments: words, executables, close_fds, pass_fds, cwd, env
 _ISOLATED = re.compile(r"^-[a-zA-VYZ]*[IES]")  # letters before a W or X, whose value may be any
 _MOST = 3
+_WORDS = 80  # characters of another program's command
 
 
 class Started:
-    """What was told of by this process, each once."""
+    """What was told of by this process, each once and some of each kind."""
 
     def __init__(self, told):
         self.told = told
-        self.said = set()
+        self.said = {}
 
     def install(self):
         import _posixsubprocess
@@ -47,7 +48,13 @@ class Started:
             self.told.ending()
             return leave(status)
 
-        os.execv, os._exit = become, end
+        system = os.system
+
+        def by_shell(command):
+            self.look(["sh"], ["sh", "-c", command], None)
+            return system(command)
+
+        os.execv, os._exit, os.system = become, end, by_shell
 
     def _given(self, real, *, ends):
         def start(path, words, environment, *others, **options):
@@ -66,8 +73,12 @@ class Started:
             pass
 
     def _look(self, words, environment):
+        program = os.path.basename(words[0])
+        if not PYTHON.match(program):
+            self._say(self.told.beside, " ".join([program] + words[1:])[:_WORDS])
+            return
         command = Command.parse(words)
-        if command is None or not PYTHON.match(os.path.basename(words[0])) or len(self.said) >= _MOST:
+        if command is None:
             return
         if any(_ISOLATED.match(each) for each in command.interpreter[1:]):
             why = "in isolated mode: -I, -E or -S"
@@ -76,14 +87,18 @@ class Started:
         else:
             return
         shown = {"file": os.path.basename(command.what), "m": "-m " + command.what}.get(command.kind, "-c")
-        name = " ".join([os.path.basename(words[0])] + command.interpreter[1:] + [shown])
+        name = " ".join([program] + command.interpreter[1:] + [shown])
         text = "%s, which the program started, came up without the recorder (%s): what ran in it is not recorded" % (
             name,
             why,
         )
-        if text not in self.said:
-            self.said.add(text)
-            self.told.lost(text)
+        self._say(self.told.lost, text)
+
+    def _say(self, tell, text):
+        said = self.said.setdefault(tell.__name__, set())
+        if text not in said and len(said) < _MOST:
+            said.add(text)
+            tell(text)
 
 
 def _leads_here(environment):

@@ -117,6 +117,10 @@ class Told:
         """Why nothing is heard of the program any more."""
         self.say('["note",%s,true]' % quoted(text))
 
+    def beside(self, command):
+        """A program that is no Python was started: what it starts in its turn may come up without us."""
+        self.say('["beside",%s]' % quoted(command))
+
     def number(self, line, count=1):
         """Write a line with `%s` for each number that will change; how to rewrite them: functions of a count."""
         room, places = self.numbers(line, count)

@@ -8,6 +8,7 @@ const NODE = /^node(js)?(\.exe)?$/;
 const BOOT = /recording[\\/]+boot\.cjs/;
 const PERMITS = /^--(experimental-)?permission$/;
 const MOST = 3;
+const WORDS = 80; // characters of another program's command
 
 function mindStarted(journal) {
   const said = new Set();
@@ -16,9 +17,14 @@ function mindStarted(journal) {
     if (said.size < MOST && !said.has(text)) journal.tell(['note', text, true]);
     said.add(text);
   };
+  const others = new Set();
+  const beside = (command) => {
+    if (others.size < MOST && !others.has(command)) journal.tell(['beside', command]);
+    others.add(command);
+  };
   mindProcesses((options) => {
     try {
-      lookAtProcess(options, tell);
+      lookAtProcess(options, tell, beside);
     } catch { // whatever it is given: Node itself will say what is wrong with it
     }
   });
@@ -49,9 +55,12 @@ function mind(holder, look) {
   }.spawn;
 }
 
-function lookAtProcess(options, tell) {
+function lookAtProcess(options, tell, beside) {
   const name = path.basename(options.file);
-  if (!NODE.test(name) && options.file !== process.execPath) return;
+  if (!NODE.test(name) && options.file !== process.execPath) {
+    beside([name, ...options.args.slice(1)].join(' ').slice(0, WORDS));
+    return;
+  }
   const words = options.args.slice(1);
   const at = words.findIndex((word) => !word.startsWith('-'));
   const flags = at < 0 ? words : words.slice(0, at);
