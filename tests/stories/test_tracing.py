@@ -441,6 +441,18 @@ def test_where_nothing_was_reached_the_programs_are_named_behind_which_something
     assert not any("also started" in each for each in reached.get("notes", ())), "it was reached"
 
 
+def test_of_a_program_that_was_killed_nobody_says_that_a_function_was_never_called_without_a_doubt(user: User) -> None:
+    user.file(
+        "killed.py",
+        "import os, signal, sys\ndef f():\n    return 1\n"
+        "if sys.version_info >= (3, 12):\n    sys.monitoring.set_events(4, 0)\n"
+        "    f()\nos.kill(os.getpid(), signal.SIGKILL)\n",
+    )
+    report = user.json("trace", "f", "--", INTERPRETERS.get("3.13", "python3"), "killed.py")
+    said = "SIGKILL ended the program before the recorder could say whether it had heard of all of it"
+    assert (report["verdict"], report["notes"][-1]) == ("never called", said)
+
+
 PLAIN = """\
 def price(item):
     return item["price"] * 2

@@ -42,7 +42,7 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from ..settings import file_like
 from .names import near
-from .recorded_run import RecordedRun, recorded_run, unheard_behind, where
+from .recorded_run import RecordedRun, doubts, recorded_run, where
 
 SAMPLES = 500
 """Hits of one place that go to the record."""
@@ -187,7 +187,7 @@ async def counted(
             await asyncio.to_thread(told.read, each.said)
         places = tuple(_place(run, number, spec, question, told) for number, spec in enumerate(question.places))
         await _kept(run.session, question, told)
-        behind = () if told.lost or all(each.count for each in places) else unheard_behind(told.beside)
+        behind = () if told.lost or all(each.count for each in places) else doubts(told.beside, run.end)
     report = ProbeReport(
         command=plan.command,
         places=places,

@@ -128,12 +128,18 @@ async def _left_behind(folder: Path, program: int | None) -> list[int]:
                 each.cancel()
 
 
-def unheard_behind(commands: Iterable[str]) -> tuple[str, ...]:
-    """What is to be said where nothing was reached and other programs were started, a shell for one: the recorder comes along
-    behind them only as far as they pass on the environment."""
+def doubts(commands: Iterable[str], end: AnyOutcome) -> tuple[str, ...]:
+    """What is to be said where nothing was reached. The recorder comes along behind other programs, a shell for one, only as far
+    as they pass on the environment; and it tells at the program's end whether something there took its place."""
     named = ", ".join(f"`{each}`" for each in dict.fromkeys(commands))
-    said = f"the program also started {named}: what such a program runs with an environment of its own is not recorded"
-    return (said,) if named else ()
+    said: list[str] = []
+    if named:
+        said.append(
+            f"the program also started {named}: what such a program runs with an environment of its own is not recorded"
+        )
+    if isinstance(end, Exited) and end.signal:
+        said.append(f"{end.signal} ended the program before the recorder could say whether it had heard of all of it")
+    return tuple(said)
 
 
 def where(place: Place, cwd: str) -> Where:

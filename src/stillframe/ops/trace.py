@@ -31,7 +31,7 @@ from .lives import TraceTold, told
 from .names import NEAR, near
 from .private_runs import assumed_note, plan_for
 from .programs import Command, ReadyWord, RunTerms
-from .recorded_run import RecordedRun, recorded_run, unheard_behind, where
+from .recorded_run import RecordedRun, doubts, recorded_run, where
 from .stepped import stepped
 
 
@@ -205,7 +205,7 @@ def _nothing(report: TraceReport, at: Place, found: Sequence[TraceTold], base: s
         return msgspec.structs.replace(report, verdict="not chosen")
     if any(each.lost for each in found):  # it may have been called, or loaded, when nobody listened
         return msgspec.structs.replace(report, verdict="not recorded")
-    notes = (*report.notes, *unheard_behind(name for each in found for name in each.beside))
+    notes = (*report.notes, *doubts((name for each in found for name in each.beside), report.end))
     report = msgspec.structs.replace(report, notes=notes)
     if report.found:
         called = tuple(name for name, did in names.items() if did)
