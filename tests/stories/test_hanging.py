@@ -412,3 +412,25 @@ def test_a_program_that_ends_does_not_hang_and_a_crash_that_takes_too_long_is_to
     )
     plain = user.ok("hang", "--timeout", "0", "--", "sleep", "600")
     assert "\nnote: sleep itself runs without a debugger\n" in plain, plain
+
+
+ATOMICS = """\
+const { Worker, isMainThread, workerData } = require('worker_threads');
+function wait(shared) {
+  Atomics.wait(new Int32Array(shared), 0, 0);
+}
+if (isMainThread) {
+  const shared = new SharedArrayBuffer(4);
+  new Worker(__filename, { workerData: shared });
+  wait(shared);
+} else {
+  wait(workerData);
+}
+"""
+
+
+def test_threads_of_node_that_wait_for_each_other_are_said_to(user: User) -> None:
+    user.file("atomics.js", ATOMICS)
+    report = user.json("hang", "--timeout", "2", "--", "node", "atomics.js")
+    told = {each["names"][0].partition(" in ")[0]: each.get("waits_for") for each in report["groups"]}
+    assert told == {"main": "an Atomics.notify", "worker atomics.js": "an Atomics.notify"}

@@ -275,10 +275,17 @@ class CdpBackend(Looking, ClosesOnce):
         self._mover.order.take_back()
 
     async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
-        if self._evidence.held:
-            return await awaiting(self._client, self._evidence.teller)
+        if held := self._evidence.held:
+            parties = await awaiting(self._client, self._evidence.teller)
+            if await self._mover.is_waiting(held):
+                return (Party(THREAD, "thread", self._own_name, waits_for="an Atomics.notify"), *parties)
+            return parties
         self._mover.order.take_back()  # or what we ask would be what it holds
-        return await idle(self._client, self._evidence.teller, THREAD, self.name if self._worker else "main")
+        return await idle(self._client, self._evidence.teller, THREAD, self._own_name)
+
+    @property
+    def _own_name(self) -> str:
+        return self.name if self._worker else "main"
 
     async def restart_frame(self, thread: str, frame: str) -> None:
         await restart_frame(self._client, self._evidence, self._mover, frame)
@@ -287,7 +294,7 @@ class CdpBackend(Looking, ClosesOnce):
 
     async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
         state: Any = "stopped" if self._evidence.held else "running"
-        return (Thread(id=THREAD, name=self.name if self._worker else "main", state=state),)
+        return (Thread(id=THREAD, name=self._own_name, state=state),)
 
     # Changing
 

@@ -152,6 +152,10 @@ class Mover:
             raise WrongState("the `return` did not come to its end: something in it stopped the program, or threw")
         return found
 
+    async def is_waiting(self, held: Held) -> bool:
+        """Whether it was paused while it waited for another thread, as far as the text tells: V8 has no call for that."""
+        return not held.hits and held.reason in BY_ITSELF and await self._wording.is_waiting(held)
+
     # Pauses
 
     def expect_restart(self, likely: bool) -> None:

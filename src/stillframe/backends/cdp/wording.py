@@ -15,6 +15,8 @@ from .texts import Texts
 _RETURNS = re.compile(r"(?<![\w$.])return(?![\w$])(?P<rest>[^;{}]*)$")
 _IS_EXPRESSION = re.compile(r"(?:async\s+)?(?:\([^()]*\)|[\w$]+)\s*=>(?!\s*\{)[^;{}]*")
 """An arrow function that is one expression, as far as some position in that."""
+_WAITS = re.compile(r"(?:Atomics\s*\.\s*)?wait\s*\(")
+_OF_ATOMICS = re.compile(r"(?<![\w$.])Atomics\s*\.\s*$")
 
 
 class Wording:
@@ -73,6 +75,11 @@ class Wording:
         script, line, column = position(held.top)
         lines = await self.lines(script)
         return (lines[line][:column], lines[line][column:]) if line < len(lines) else ("", "")
+
+    async def is_waiting(self, held: Held) -> bool:
+        """Whether the held position is at a call of `Atomics.wait`, for which V8 makes no frame."""
+        before, after = await self._beside(held)
+        return _WAITS.match(after) is not None and (after[0] == "A" or _OF_ATOMICS.search(before) is not None)
 
     async def are_arguments(self, held: Held, places: Sequence[tuple[int, int]]) -> bool:
         """Whether these positions, of which there are some, are in the arguments of the call at the held one. V8 is at a call
