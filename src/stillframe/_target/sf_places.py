@@ -344,6 +344,8 @@ class Places:
 
     def loaded(self, files):
         """The subset whose code has been loaded by now."""
+        if not files:  # as at nearly every stop: a program may have thousands of modules
+            return []
         present = {self.realpath(path) for _, path in _module_files()}
         main = self.main_file()
         if main is not None:
