@@ -88,8 +88,10 @@ def find_interpreters() -> dict[str, str]:
         binary = folder / "bin" / "python"
         if match and match[1] in VERSIONS and binary.exists():
             found[match[1]] = str(binary)
+    ours = Path(sys.prefix, "bin")  # which has debugpy, and may be on PATH
+    elsewhere = os.pathsep.join(each for each in os.get_exec_path() if Path(each) != ours)
     for version in VERSIONS:
-        named = shutil.which(f"python{version}")
+        named = shutil.which(f"python{version}", path=elsewhere)
         if version not in found and named and "shims" not in named:
             found[version] = named
         if SWIFT is not None and (SWIFT / f"python{version}").exists():
