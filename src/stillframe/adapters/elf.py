@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import platform
 import struct
 from collections.abc import Iterator
@@ -64,6 +65,12 @@ class Elf(msgspec.Struct, frozen=True):
         """Whether this machine cannot run it."""
         here = platform.machine()
         return self.machine != here and self.machine not in _ALSO.get(here, ())
+
+
+def holds(path: Path, name: bytes) -> bool:
+    """Whether a name stands anywhere in a binary."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as whole:
+        return whole.find(name) >= 0
 
 
 def is_elf(path: Path) -> bool:

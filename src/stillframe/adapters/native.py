@@ -157,7 +157,10 @@ def _checked(path: Path, args: tuple[str, ...], notes: tuple[str, ...]) -> Progr
 
 
 def _no_debug_info(path: Path, found: elf.Elf) -> str:
-    how = "with `debug = true` in the profile of its Cargo.toml" if found.is_rust else "with -g"
+    is_rust = found.is_rust or elf.holds(
+        path, b"rust_eh_personality"
+    )  # Rust 1.63 leaves no other sign in what is stripped
+    how = "with `debug = true` in the profile of its Cargo.toml" if is_rust else "with -g"
     return f"{path.name} has no debug information: build it {how} to see lines and variables"
 
 

@@ -94,7 +94,7 @@ def with_frames(failure: TestFailure, stack: Witnessed, live: Live) -> TestFailu
     own = tuple(_without_hidden(each, live) for each in stack.frames if not each.library)
     if not own:
         return failure
-    if len(own) > 1 and live.wraps(own[-1]):
+    while len(own) > 1 and live.wraps(own[-1]):
         own = own[:-1]
     if live.cuts:
         own = own[: max(1, len(failure.frames))]  # beyond those that the error itself told are the runner's reasons

@@ -110,7 +110,8 @@ class CargoTest:
         words = ("cargo", "test", *flags, *_package(failed, flags, ask), failed.id, "--", "--exact", "--test-threads=1")
         plan = Plan(command=words, kind="command", cwd=ask.root, env=ask.env, umask=ask.umask)
         breaks = tuple(BreakSpec(SymbolPlace(each)) for each in _PANICS)
-        around = re.compile(rf"(^|::){re.escape(failed.id)}::{{+closure[^:]*}}+\Z")  # what `#[test]` makes of it
+        # What `#[test]` makes of it, and the program that is made of all tests, which Rust 1.63 says is of the first line.
+        around = re.compile(rf"(^|::){re.escape(failed.id)}::{{+closure[^:]*}}+\Z|\A\w+::main\Z")
         return Live(plan, breaks=breaks, catch=("off",), wraps=lambda each: bool(around.search(each.function)))
 
     def around(self, failure: TestFailure) -> tuple[Where, str] | None:
