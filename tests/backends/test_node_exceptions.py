@@ -138,3 +138,33 @@ async def test_what_nodes_own_code_throws_to_itself_is_no_stop_and_what_it_throw
         assert stopped(first).exception is not None
         assert [(each.file, each.line) for each in stopped(first).stack if each.kind == "user"] == [("app.mjs", 3)]
         assert exited(await dbg.continue_()).output == "far\n"
+
+
+BY_NODE = """\
+const zlib = require('zlib');
+const path = require('path');
+function risky() {
+  try {
+    zlib.gunzipSync(Buffer.from('nonsense'));
+  } catch (error) {
+    return path.join('a', error.code);
+  }
+}
+let told = risky();
+told = path.join(told, 'b');
+console.log(told);
+"""
+
+
+@pytest.mark.parametrize("catch", ["raised", "Error"])
+async def test_errors_that_nodes_own_code_throws_to_the_program_are_raised_there_whatever_it_comes_out_of(
+    tmp_path: Path, catch: str
+) -> None:
+    """V8 tells of no error that begins in code that it passes over, as all of Node's is that is in no snapshot."""
+    async with debugged(tmp_path, BY_NODE, catch=[catch]) as (dbg, first):
+        stop = stopped(first)
+        assert stop.exception is not None and stop.exception.message == "incorrect header check"
+        assert next((each.function, each.line) for each in stop.stack if each.kind == "user") == ("risky", 5)
+        steps = [place(stopped(await dbg.step())) for _ in range(3)]
+        assert steps == [("risky", 7), ("<module>", 11), ("<module>", 12)], "into no code of Node's"
+        assert exited(await dbg.continue_()).output == "a/Z_DATA_ERROR/b\n"

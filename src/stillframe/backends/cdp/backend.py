@@ -259,6 +259,7 @@ class CdpBackend(Looking, ClosesOnce):
         if "user" in catch.modes:
             raise Unsupported("V8 cannot tell exceptions that only library code catches; use: catch raised")
         self._breakpoints.uncaught, self._breakpoints.classes = "uncaught" in catch.modes, bool(catch.classes)
+        self._breakpoints.raised = "raised" in catch.modes or bool(catch.classes)
         return self._mover.catching.want(catch)
 
     # Moving

@@ -14,6 +14,7 @@ from .scripts import Scripts, spelled
 
 _PACKAGE = re.compile(r"^.*/node_modules/(?:@[^/]+/)?[^/]+/")
 _EVERY = "/node_modules/"
+_RUNTIME = "^node:"
 
 
 class Blackbox:
@@ -23,6 +24,7 @@ class Blackbox:
         self._client = client
         self._scripts = scripts
         self._open: frozenset[str] = frozenset()
+        self._hears_runtime = False
         self.stands = True
         """V8 has patterns of ours; it is given none with code that has no file."""
 
@@ -31,13 +33,15 @@ class Blackbox:
         """Whether V8 looks at any library code."""
         return bool(self._open)
 
-    async def leave_open(self, files: Iterable[str], *, every: bool = False) -> None:
-        """Let V8 look at the packages of these files as at the user's own code, or at every one, and at no other ones."""
+    async def leave_open(self, files: Iterable[str], *, every: bool = False, runtime: bool = False) -> None:
+        """Let V8 look at the packages of these files as at the user's own code, or at every one, and at no other ones; and at the
+        runtime's own code, where errors that begin there and are caught are wanted: V8 tells of none that begins in what it
+        passes over, whoever catches it."""
         found = frozenset(package[0] for file in files if (package := _PACKAGE.match(file)))
         found = frozenset({_EVERY}) if every else found
-        if found == self._open or not self._scripts.hides_library:
+        if (found, runtime) == (self._open, self._hears_runtime) or not self._scripts.hides_library:
             return
-        self._open, self.stands = found, True
+        self._open, self._hears_runtime, self.stands = found, runtime, True
         await self._client.request("Debugger.setBlackboxPatterns", {"patterns": self._patterns()})
 
     def lift(self, lifted: bool) -> None:
@@ -52,6 +56,8 @@ class Blackbox:
 
     def _patterns(self) -> list[str]:
         library, own = self._scripts.library, self._own()
+        if self._hears_runtime:
+            library = tuple(each for each in library if each != _RUNTIME)
         if not self._open:
             return [*library, *own]
         if _EVERY in self._open:

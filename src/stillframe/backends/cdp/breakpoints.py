@@ -65,7 +65,7 @@ class Breakpoints:
         """The first line of the user's own code is to be a stop."""
         self.uncaught = False
         """Errors that nobody catches are to be a stop, those too that V8 did not foresee."""
-        self.classes = False
+        self.classes = self.raised = False
         """Errors of some classes are to be a stop, wherever they are thrown."""
 
     # The wanted set
@@ -135,7 +135,7 @@ class Breakpoints:
         files = {self._scripts.real(each.file): each for each in self._wanted if each.file}
         library = {file: each for file, each in files.items() if self._scripts.is_library(file)}
         waiting = [file for file, each in library.items() if self._binding(each).state != "bound"]
-        await self.blackbox.leave_open(waiting, every=self.classes)
+        await self.blackbox.leave_open(waiting, every=self.classes, runtime=self.raised)
 
     async def _watch_scripts(self) -> None:
         """Be there before modules run that V8 tells of: every one, or those only that have a source map.

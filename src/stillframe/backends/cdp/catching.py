@@ -64,6 +64,8 @@ class Catching:
 
     async def _is_wanted(self, held: Held) -> bool:
         if self._classes and not held.data.get("uncaught"):
+            if self._is_runtimes(held):
+                return False
             names, known = await classes(self._evidence.asking, held.data)
             again = known and not self._evidence.teller.is_user(held.top)  # library code hands on what was told
             return not again and bool(set(self._classes) & set(names))
