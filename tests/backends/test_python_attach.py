@@ -148,6 +148,7 @@ async def test_a_process_that_is_no_python_is_named():
 
 async def test_without_gdb_the_error_names_the_line_that_installs_it(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("STILLFRAME_TOOLS", str(tmp_path / "none"))
     with pytest.raises(AdapterMissing, match="apt install gdb"):
         async with opened(AttachPlan(pid=psutil.Process().pid)):
             raise AssertionError("joined")

@@ -17,10 +17,11 @@ from typing import Any
 
 import pytest
 
-from stillframe.adapters import finding
+from stillframe.adapters import finding, gdbs
 from stillframe.adapters.gdb import GDB
 from stillframe.adapters.go import GO
 from stillframe.adapters.rust_formatters import FOR_LLDB, folders
+from stillframe.errors import AdapterMissing
 
 from ..faces.conftest import CLIENT, DEADLINE
 from .conftest import User
@@ -33,7 +34,7 @@ DEAD_TOOL = "#!/bin/sh\necho 'cannot load libfoo' >&2\nexit 1\n"
 
 def bare_path(folder: Path, **scripts: str) -> str:
     """A PATH with Python, some scripts of the test and nothing else."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for name, text in {"python3": f'#!/bin/sh\nexec "{sys.executable}" "$@"\n', **scripts}.items():
         (folder / name).write_text(text)
         (folder / name).chmod(0o755)
@@ -118,6 +119,23 @@ def test_a_gdb_that_was_built_without_python_is_broken_and_setup_brings_another(
     assert (found["state"], found["version"], found["fix"]) == ("broken", "15.1", "dbg setup gdb")
     assert "without Python" in found["problem"]
     assert "gdb-for-pwndbg" in user.ok("setup", "gdb", "--dry-run", env=env)
+
+
+def test_a_process_is_reached_by_a_gdb_that_knows_all_registers_if_there_is_one(tmp_path: Path) -> None:
+    def gdb(folder: str, version: str) -> str:
+        return bare_path(tmp_path / folder, gdb=f'#!/bin/sh\n[ "$1" = --version ] && echo "GNU gdb (GDB) {version}"\n')
+
+    def reached(path: str) -> str:
+        return gdbs.reaching({"PATH": path, "STILLFRAME_TOOLS": str(tmp_path / "tools")}, str(tmp_path))
+
+    old, new, bare = gdb("old", "13.1"), gdb("new", "14.1"), bare_path(tmp_path / "bare", gdb=BARE_GDB)
+    assert (reached(f"{old}:{new}"), reached(f"{bare}:{old}")) == (f"{new}/gdb", f"{old}/gdb")
+    with pytest.raises(AdapterMissing, match="without Python"):
+        reached(bare)
+    with pytest.raises(AdapterMissing, match="apt install gdb"):
+        reached(str(tmp_path / "none"))
+    gdb("tools/gdb/bin", "18.1")
+    assert reached(old) == str(tmp_path / "tools/gdb/bin/gdb"), "what dbg setup installed"
 
 
 @pytest.mark.long
@@ -344,7 +362,7 @@ def test_what_is_installed_goes_into_the_tools_directory_and_is_found_there(user
 
 def wheel(folder: Path, gdb: str) -> None:
     """A package of the name that our recipe has, which installs a script that runs the real one."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     name, version = "gdb_for_pwndbg", "99.0"
     info = f"{name}-{version}.dist-info"
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as made:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,8 @@ class Running:
         self.process.stdin.flush()
         return self.says()
 
-    def attach(self) -> Peer:
-        done = attach(self.process.pid, f"127.0.0.1:{self.listener.getsockname()[1]}")
+    def attach(self, **environment: str) -> Peer:
+        done = attach(self.process.pid, f"127.0.0.1:{self.listener.getsockname()[1]}", **environment)
         assert (done.returncode, done.stderr) == (0, "")
         self.listener.settimeout(PATIENCE)
         return Peer(self.listener.accept()[0])
@@ -152,6 +153,34 @@ def test_a_process_can_be_joined_again(running: Any) -> None:
     target.process.stdin.close()
     target.process.stdin = None
     assert target.end() == ("over\n", "", 0)
+
+
+NARROW_GDB = """#!/bin/sh
+case "$*" in
+  *"set tdesc filename "*) exec {gdb} "$@" ;;
+  *) echo "stillframe: narrow" ;;
+esac
+"""
+
+
+def test_a_gdb_that_does_not_know_the_processor_calls_only_in_threads_that_wait(running: Any, tmp_path: Path) -> None:
+    """As gdb 13 is where there is AMX: told of fewer registers, it can undo a call in a thread that waits in the kernel."""
+    short = tmp_path / "short-gdb"
+    short.write_text(NARROW_GDB.format(gdb=shutil.which("gdb")))
+    short.chmod(0o755)
+    target = running(sys.executable)
+    with closing(target.attach(STILLFRAME_GDB=str(short))) as peer:
+        peer.configure({}, start="attach")
+        assert peer.call("hello")["pid"] == target.process.pid
+    assert target.process.poll() is None
+    busy = running(sys.executable, "print('ready', flush=True)\nwhile True:\n    pass\n")
+    done = attach(busy.process.pid, "127.0.0.1:1", STILLFRAME_GDB=str(short), STILLFRAME_ATTACH_SECONDS="1")
+    assert (done.returncode, done.stderr) == (
+        7,
+        f"no thread of process {busy.process.pid} could be interrupted safely in time; "
+        "one that computes needs a newer gdb here (dbg setup gdb)\n",
+    )
+    assert busy.process.poll() is None
 
 
 MAIN_IS_OVER = """

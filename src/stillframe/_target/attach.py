@@ -1,9 +1,9 @@
 """Makes a running Python process connect to our debugger: `python attach.py PID`, with gdb, in a process of its own.
 
 Settings by environment: STILLFRAME_ADDRESS (host:port to connect to), STILLFRAME_PYDEVD, STILLFRAME_TOKENS,
-STILLFRAME_PYCACHE, STILLFRAME_ATTACH_SECONDS. Exit codes: 0 done, 2 wrong use, 3 no such process, 4 not a Python process,
-5 no gdb, 6 not permitted, 7 anything else, 8 stopped by a signal, 9 in the hands of another debugger, 10 it does not run our
-code; each failure is one line on stderr.
+STILLFRAME_PYCACHE, STILLFRAME_ATTACH_SECONDS, STILLFRAME_GDB (else the one on PATH). Exit codes: 0 done, 2 wrong use, 3 no
+such process, 4 not a Python process, 5 no gdb, 6 not permitted, 7 anything else, 8 stopped by a signal, 9 in the hands of
+another debugger, 10 it does not run our code; each failure is one line on stderr.
 """
 
 import os
@@ -22,11 +22,14 @@ from inject import BEGUN, JOINED, injection  # noqa: E402
 
 del sys.path[0]
 
+GDB = os.environ.get("STILLFRAME_GDB", "gdb")
+PLAIN = os.path.join(HERE, "plain_x86_64.xml")
 USAGE, NO_PROCESS, NOT_PYTHON, NO_GDB, NOT_PERMITTED, FAILED, STOPPED, TAKEN, DEAF = 2, 3, 4, 5, 6, 7, 8, 9, 10
-STARTED, NOWHERE, NOT_UP = (
+STARTED, NOWHERE, NOT_UP, NARROW = (
     "stillframe: started",
     "stillframe: nowhere safe",
     "stillframe: not up",
+    "stillframe: narrow",
 )  # as in_gdb.py says it
 COMES_UP = 10.0  # seconds in which the interpreter of a process that has just begun is up
 LET_GO = 10.0  # seconds for gdb to leave a process that it is in
@@ -101,13 +104,15 @@ def check(pid, files):
         fail(STOPPED, "process %d is stopped by a signal and runs no code: kill -CONT %d lets it go on" % (pid, pid))
     if elsewhere:
         fail(NOT_PERMITTED, "process %d lives in a container or chroot of its own: attach to it from inside" % pid)
-    if shutil.which("gdb") is None:
+    if shutil.which(GDB) is None:
         fail(NO_GDB, "gdb is needed to attach to a process and is not on PATH")
 
 
-def gdb(pid, environment, seconds):
+def gdb(pid, environment, seconds, narrow):
     """What gdb says while it runs our script on the process, and whether it was done in time."""
-    words = ["gdb", "--nw", "--nh", "--nx", "--pid", str(pid), "--batch", "-x", os.path.join(HERE, "in_gdb.py")]
+    fewer = ["-iex", "set tdesc filename " + PLAIN] if narrow else []
+    words = [GDB, "--nw", "--nh", "--nx", *fewer, "--pid", str(pid), "--batch", "-x", os.path.join(HERE, "in_gdb.py")]
+    environment = dict(environment, STILLFRAME_NARROW="1") if narrow else environment
     pipe = subprocess.PIPE
     process = subprocess.Popen(words, env=environment, stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.STDOUT)
     try:
@@ -126,22 +131,27 @@ def inject(pid, code, deadline):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment.update(STILLFRAME_CODE=code)
     up_by = min(deadline, time.monotonic() + COMES_UP)
+    narrow = nowhere = False
     while True:
-        text, in_time = gdb(pid, environment, max(deadline - time.monotonic(), 0.1))
+        text, in_time = gdb(pid, environment, max(deadline - time.monotonic(), 0.1), narrow)
         if STARTED in text:
             return
+        nowhere = nowhere or NOWHERE in text
+        if nowhere and time.monotonic() > deadline:
+            why = "; one that computes needs a newer gdb here (dbg setup gdb)" if narrow else ""
+            fail(FAILED, "no thread of process %d could be interrupted safely in time%s" % (pid, why))
         if not in_time:
             fail(FAILED, "gdb did not get into process %d in time; it was let go again" % pid)
         if NOT_UP in text and time.monotonic() > up_by:
             fail(FAILED, "the interpreter of process %d is not up, or at its end" % pid)
-        if NOWHERE not in text and NOT_UP not in text:
+        if NARROW in text and not narrow:
+            narrow = True
+        elif NOWHERE not in text and NOT_UP not in text:
             break
-        if time.monotonic() > deadline:
-            fail(FAILED, "no thread of process %d could be interrupted safely in time" % pid)
-    if _DENIED.search(text):
-        fail(NOT_PERMITTED, "process %d may not be attached to: ptrace is not permitted" % pid)
     if not os.path.isdir("/proc/%d" % pid):
         fail(NO_PROCESS, "process %d ended while it was attached to" % pid)
+    if _DENIED.search(text):
+        fail(NOT_PERMITTED, "process %d may not be attached to: ptrace is not permitted" % pid)
     lines = [line for line in text.splitlines() if line.strip()]
     fail(FAILED, "gdb could not run code in process %d: %s" % (pid, lines[-1] if lines else "it said nothing"))
 

@@ -4,7 +4,8 @@ Nothing waits in the process while gdb holds it: a call that waited on one of it
 leaving that thread in the middle of it. A thread that gdb interrupted while it allocates or loads would wait for itself even
 so, hence each is looked at first, those that wait in the kernel before those that compute. STILLFRAME_CODE in the environment
 is the text to run. Says `stillframe: started` when all went well, `stillframe: nowhere safe` where no thread can be used at
-the moment, `stillframe: not up` where the interpreter does not run yet, or no more.
+the moment, `stillframe: not up` where the interpreter does not run yet, or no more, `stillframe: narrow` where this gdb could not
+undo a call; with STILLFRAME_NARROW it was told of fewer registers, which it can.
 """
 
 import os
@@ -13,7 +14,12 @@ import struct
 
 import gdb
 
-STARTED, NOWHERE, NOT_UP = "stillframe: started", "stillframe: nowhere safe", "stillframe: not up"
+STARTED, NOWHERE, NOT_UP, NARROW = (
+    "stillframe: started",
+    "stillframe: nowhere safe",
+    "stillframe: not up",
+    "stillframe: narrow",
+)
 READ, WRITE, RUN = 1, 2, 4  # protections of memory
 INNERMOST = 12  # frames that are looked at
 _UNSAFE = re.compile(r"alloc|free|fork|nptl|^_*(dl|lll|int)_|^_*dl(open|sym|close)|pthread_(create|exit|detach)")
@@ -35,11 +41,27 @@ def waits(thread):
     return int(gdb.parse_and_eval("(long)$orig_rax")) >= 0
 
 
-def chosen(threads):
-    for thread in sorted(threads, key=lambda one: not waits(one)):
+def chosen(threads, narrow):
+    """A thread that a call does not harm; while gdb keeps fewer registers, one that computes might miss the others."""
+    for thread in sorted((one for one in threads if not narrow or waits(one)), key=lambda one: not waits(one)):
         if not any(_UNSAFE.search(name) for name in names(thread)):
             return thread
     return None
+
+
+def keeps_registers():
+    """Whether gdb can write back the registers of the thread, as it must after a call.
+
+    On a processor that has more of them than gdb before 14 knows (AMX), the kernel refuses that, and a thread that waited in
+    the kernel would come back with a number of the kernel's own. One flag of no consequence is changed, and changed back.
+    """
+    try:
+        flags = int(gdb.parse_and_eval("$mxcsr"))
+        gdb.execute("set var $mxcsr = %d" % (flags ^ 1))
+        gdb.execute("set var $mxcsr = %d" % flags)
+    except gdb.error:
+        return False
+    return True
 
 
 def call(function, *arguments):
@@ -94,11 +116,14 @@ def run():
     threads = sorted(gdb.selected_inferior().threads(), key=lambda one: one.num)
     if not threads:  # gdb has said why it may not hold the process
         return
-    thread = chosen(threads)
+    thread = chosen(threads, "STILLFRAME_NARROW" in os.environ)
     if thread is None:
         print(NOWHERE)
         return
     thread.switch()
+    if not keeps_registers():
+        print(NARROW)
+        return
     gdb.execute("set scheduler-locking off")  # else a thread that holds a lock of the allocator would never give it up
     gdb.execute("set unwindonsignal on")  # when we are interrupted, the thread goes on where it was
     if not is_up():

@@ -194,12 +194,12 @@ def _file(needs: Needs, env: Mapping[str, str], cwd: str) -> Found:
     return Found(needs.tool, str(ours), problem=outdated(needs, env, cwd)) if ours.is_file() else Found(needs.tool)
 
 
-_PROBED: dict[tuple[str, int], Found] = {}
-"""Path and time of change to what it said: a tool is asked once."""
+_PROBED: dict[tuple[Needs, str, int], Found] = {}
+"""What is needed of a path, and its time of change, to what it said: a tool is asked once."""
 
 
 def _probed(needs: Needs, path: str) -> Found:
-    key = (path, _changed(path))
+    key = (needs, path, _changed(path))
     if key not in _PROBED:
         _PROBED[key] = _asked(needs, path)
     return _PROBED[key]

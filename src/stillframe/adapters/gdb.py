@@ -20,9 +20,9 @@ from ..model.backend import Capability, Tool
 from ..model.places import HitRule
 from ..model.plans import AttachPlan, Plan
 from ..transport.trees import MARK
-from . import native, rust_formatters
+from . import gdbs, native, rust_formatters
 from .building import run
-from .finding import Found, Needs, Recipe, Unfit, needed, numbers
+from .finding import Found, Needs, needed, numbers
 from .interpreters import identity
 from .leaving import LIBC, Leaving
 from .listening import commands_of
@@ -49,11 +49,6 @@ _ADDS = frozenset({
     Capability.DATA_BREAKPOINTS, Capability.DISASSEMBLY, Capability.INSTRUCTION_BREAKPOINTS, Capability.JUMP,
     Capability.MEMORY, Capability.REGISTERS, Capability.WAITS, Capability.WRITE_MEMORY,
 })  # fmt: skip
-_WITHOUT_PYTHON = Unfit(
-    "--configuration",
-    re.compile(r"--without-python\b"),
-    "it was built without Python, which its debug adapter is written in",
-)
 _TAKES_CORES = (18,)
 _TUNABLES = "GLIBC_TUNABLES"
 _PLAIN = "glibc.cpu.hwcaps=-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-XSAVEC,-XSAVE,-ERMS,-AVX_Fast_Unaligned_Load"
@@ -71,9 +66,7 @@ class GdbAdapter:
     roots: tuple[str, ...] = native.ROOTS
     first_words: re.Pattern[str] | None = native.FIRST_WORDS
     leaving: tuple[Leaving, ...] = LIBC
-    needs: tuple[Needs, ...] = (
-        Needs("gdb", ("gdb",), (Recipe("pip", ("gdb-for-pwndbg",)),), (14,), unfit=_WITHOUT_PYTHON),
-    )
+    needs: tuple[Needs, ...] = (gdbs.SPEAKING,)
 
     def tool(self, version: str = "", how: str = "") -> Tool:
         return Tool("gdb", version, how)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import builtins
 import os
 import re
 import secrets
-import shutil
 import sys
 from importlib import metadata
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from ...backends.dap.launch import PORT, Address, Authorize, DapLaunch, DialsBack, Quirk, Stdio
-from ...errors import AdapterMissing, LaunchFailed, Try, UsageError
+from ...errors import AdapterMissing, LaunchFailed, UsageError
 from ...model import plainfiles
 from ...model.backend import Capability, Tool
 from ...model.places import HitRule
@@ -23,6 +23,7 @@ from ...model.plans import AttachPlan, Plan
 from .. import matches
 from ..absent import no_such_file
 from ..finding import Needs, Recipe
+from ..gdbs import reaching
 from ..interpreters import Interpreter, choose, probe
 from ..leaving import LastWords
 from .command import NAMES, runs_python, understood
@@ -219,7 +220,7 @@ class PythonAdapter(FindsPythonImports):
 
     async def attach(self, plan: AttachPlan) -> DapLaunch:
         if plan.pid is not None:
-            return self._inject(plan, plan.pid)
+            return await self._inject(plan, plan.pid)
         if plan.port is None or plan.url is not None:
             raise UsageError("a Python program is joined by its pid, or by the HOST:PORT that debugpy listens on")
         return DapLaunch(
@@ -235,14 +236,17 @@ class PythonAdapter(FindsPythonImports):
             **_ODDITIES,
         )
 
-    def _inject(self, plan: AttachPlan, pid: int) -> DapLaunch:
+    async def _inject(self, plan: AttachPlan, pid: int) -> DapLaunch:
         """Let gdb run our start-up code inside a process, which then dials us."""
         check_process(pid)
         env = {**(plan.env or os.environ)}
-        if shutil.which("gdb", path=env.get("PATH")) is None:
-            raise AdapterMissing("attaching by pid needs gdb: apt install gdb", hint=Try("setup", {"": "gdb"}))
+        gdb = await asyncio.to_thread(reaching, env, plan.cwd)
         tokens = Authorize("pydevdAuthorize", secrets.token_hex(16), secrets.token_hex(16))
-        settings = {**_settings(tokens, on_eof="resume"), "STILLFRAME_ADDRESS": f"127.0.0.1:{PORT}"}
+        settings = {
+            **_settings(tokens, on_eof="resume"),
+            "STILLFRAME_ADDRESS": f"127.0.0.1:{PORT}",
+            "STILLFRAME_GDB": gdb,
+        }
         return DapLaunch(
             tool=self.tool(),
             reach=DialsBack(),
