@@ -16,6 +16,7 @@ from pathlib import Path
 
 import stillframe
 from stillframe.faces.library import Debugger
+from stillframe.settings import Settings
 
 from . import bugs, many, record, recorders
 from .ours import CommandLine, bare_python, library_job
@@ -37,10 +38,18 @@ async def measure(rounds: int, measured: Sequence[Subject], folder: Path) -> Tim
     command_line, mcp = CommandLine(folder), OverMcp(folder)
     command_line.call()  # from here on there is a daemon, whose state is not the library's
     try:
-        async with Debugger() as dbg, stillframe.connect() as remote:  # with its recording on, as for everybody
+        async with (
+            Debugger() as dbg,  # with its recording on, as for everybody
+            Debugger(settings=Settings(record=False)) as unrecorded,
+            stillframe.connect() as remote,
+        ):
             for number in range(rounds + 1):
                 for each in measured:
-                    found = {"bare": each.floor_job(), "library": await library_job(dbg, each)}
+                    found = {
+                        "bare": each.floor_job(),
+                        "library": await library_job(dbg, each),
+                        "unrecorded": await library_job(unrecorded, each),
+                    }
                     if each.by_command_line:
                         found["daemon"] = await library_job(remote, each)
                         found["command line"] = command_line.job(each.program, each.line, each.look, *each.flags)
@@ -74,7 +83,9 @@ def report(times: Times, measured: Sequence[Subject]) -> list[str]:
         step = median(name, "library", "step"), median(name, "bare", "step")
         rows += [
             row(f"{name}: first stop, library", median(name, "library", "first stop"), floor, each.first_stop),
+            row(f"{name}: the same, not recorded", median(name, "unrecorded", "first stop"), floor, ""),
             row(f"{name}: step with its locals, library", *step, "<= 1.5 x"),
+            row(f"{name}: the same, not recorded", median(name, "unrecorded", "step"), step[1], ""),
             row(f"{name}: end reported after the last line", median(name, "library", "end"), None, "<= 150"),
         ]
         if each.by_command_line:
