@@ -637,3 +637,66 @@ def test_finish_of_a_coroutine_that_returns_what_a_thread_makes_lets_that_thread
     assert moved(peer, thread, "stepOut", reason="return") == [("asks", mark(FED, "@asks") + 1)]
     assert [one["value"] for one in peer.stop(thread)["returned"]] == ["6"]
     assert_runs_to_its_end(target, peer, thread)
+
+
+BESIDE = """
+import asyncio
+async def feeds():
+    for n in (1, 2):
+        await asyncio.sleep(0.01)  # @here
+        yield n
+async def beside(over):
+    while not over.done():
+        await asyncio.sleep(0)
+async def main():
+    over = asyncio.get_running_loop().create_future()
+    task = asyncio.ensure_future(beside(over))
+    async for fed in feeds():
+        last = fed
+    over.set_result(last)
+    await task
+    print("over")
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("command", ["next", "stepIn"])
+def test_a_step_where_an_asynchronous_generator_waits_goes_into_no_other_task(
+    run_to: RunTo, python: str, command: str
+) -> None:
+    target, peer, thread = run_to(python, BESIDE)
+    assert moved(peer, thread, command) == [("feeds", mark(BESIDE, "yield n"))]
+    (passed,) = moved(peer, thread, command)
+    assert passed[0] == ("feeds" if command == "next" else "main")
+    assert_runs_to_its_end(target, peer, thread)
+
+
+CANCELLED = """
+import asyncio
+async def feeds():
+    while True:
+        await asyncio.sleep(1000)  # @here
+        yield 1
+async def takes():
+    async for fed in feeds():
+        pass
+async def main():
+    task = asyncio.ensure_future(takes())
+    await asyncio.sleep(0.01)
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        last = 1
+    print("over")
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("command", ["next", "stepIn", "stepOut"])
+def test_a_step_in_an_asynchronous_generator_ends_where_its_task_is_cancelled(
+    run_to: RunTo, python: str, command: str
+) -> None:
+    target, peer, thread = run_to(python, CANCELLED)
+    moved(peer, thread, command)
+    assert_runs_to_its_end(target, peer, thread)

@@ -2,7 +2,8 @@
 
 pydevd 1.8.22 takes such a step on to whatever code of the user's runs next: in a server that is the next request, in a thread
 nothing at all. So while a thread steps in such a frame we hear of its return: from 3.12 on by an event of its code alone
-(`sf_stepping`), before by a profile function of that thread, unless the program has one of its own there.
+(`sf_stepping`), before by a profile function of that thread, unless the program has one of its own there. By the same function
+a step in an asynchronous generator, of which pydevd until 3.11 knows nothing, stays there while that waits.
 """
 
 import dis
@@ -36,13 +37,17 @@ class _Watched:
     """The frames whose ends are waited for, with the command that steps in them, by thread."""
 
     frames = {}
+    waiting = {}  # the asynchronous generator that a step is to stay in, by thread
+    entered = {}  # whether that generator has only just gone on, with nothing else in its thread since
 
 
 class Hooks:
-    """Set by `sf_leaving`, which takes note of a frame that is held as it returns, or as an exception leaves it."""
+    """Set by `sf_leaving`, which takes note of a frame that is held as it returns, or as an exception leaves it, and has a step
+    go on in one that only waits."""
 
     hold = staticmethod(lambda frame: None)
     hold_left = staticmethod(lambda frame: None)
+    stay = staticmethod(lambda frame, value: None)
 
 
 def watch(frame, command):
@@ -52,16 +57,25 @@ def watch(frame, command):
         sys.setprofile(_profile)
 
 
+def stay(frame):
+    """The current thread steps in this asynchronous generator (until 3.11)."""
+    _Watched.waiting[thread.get_ident()] = frame
+    if sys.getprofile() is None:
+        sys.setprofile(_profile)
+
+
 def leave():
     """Whatever step of the current thread was waited for is over, or another one."""
-    _Watched.frames.pop(thread.get_ident(), None)
+    for table in (_Watched.frames, _Watched.waiting, _Watched.entered):
+        table.pop(thread.get_ident(), None)
     if not PYDEVD_USE_SYS_MONITORING and sys.getprofile() is _profile:
         sys.setprofile(None)
 
 
 def forget():
     """Nobody steps any more: the program goes on without us."""
-    _Watched.frames.clear()
+    for table in (_Watched.frames, _Watched.waiting, _Watched.entered):
+        table.clear()
     leave()
 
 
@@ -72,10 +86,16 @@ def watched_code():
 
 
 def _profile(frame, event, value):
+    """Called behind pydevd's own function, which by then has had its say of the event."""
+    ident = thread.get_ident()
+    code, waiting = watched_code(), _Watched.waiting.get(ident)
+    if waiting is not None:
+        if event == "return" and frame is waiting and only_waits(frame, value):
+            Hooks.stay(frame, value)
+        _Watched.entered[ident] = event == "call" and frame is waiting
     if event != "return":
         return
-    code = watched_code()
-    if code is None:
+    if code is None and waiting is None:
         sys.setprofile(None)
     elif code is frame.f_code and frame.f_lasti >= 0:
         if frame.f_code.co_code[frame.f_lasti] == dis.opmap["RETURN_VALUE"]:
@@ -90,9 +110,12 @@ def is_waiting(frame):
 
 
 def only_waits(frame, value):
-    """Whether a frame of which a return is told goes on later (until 3.11). An exception gives nothing as it leaves."""
+    """Whether a frame of which a return is told goes on later (until 3.11). An exception gives nothing as it leaves; one that
+    comes from outside, as when a task is cancelled, leaves from where the frame waited, with nothing in between."""
     if not frame.f_code.co_flags & ASYNC_GENERATOR:
         return is_waiting(frame)
+    if value is None and _Watched.entered.get(thread.get_ident()):
+        return False
     code, at = frame.f_code.co_code, frame.f_lasti
     beside = at + 2 if sys.version_info < (3, 11) else at - 2
     return code[beside : beside + 1] in _AWAITS or (code[at] == dis.opmap["YIELD_VALUE"] and value is not None)

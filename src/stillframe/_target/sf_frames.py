@@ -31,6 +31,7 @@ _NOTIONS = ("typing", "typing_extensions", "__future__")  # whose objects a modu
 _ALIASES = tuple(getattr(types, name) for name in ("GenericAlias", "UnionType") if hasattr(types, name))
 _NONE = object()
 ASYNC_GENERATOR = 0x200  # of a code's flags
+YIELDED = "async_generator_wrapped_value"  # the class of what such code gives to whoever iterates, and not to the loop
 HOOKS = ("_asyncgen_firstiter_hook", "_asyncgen_finalizer_hook")  # called by the interpreter, not by the program
 _references = itertools.count(1)
 _invocations = itertools.count(1)
@@ -75,7 +76,7 @@ class Returns(dict):
         return found
 
     def __setitem__(self, name, value):
-        if name.rpartition(".")[2] in HOOKS or type(value).__name__ == "async_generator_wrapped_value":
+        if name.rpartition(".")[2] in HOOKS or type(value).__name__ == YIELDED:
             return  # the event loop's own, and what an asynchronous generator yields: nobody was given that
         frame = left_frame(sys._getframe(1)) if sys.version_info < (3, 12) else None
         if frame is not None and frame.f_code.co_flags & ASYNC_GENERATOR and not _is_over(frame):

@@ -26,7 +26,7 @@ from _pydevd_bundle.pydevd_comm_constants import (
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
 from _pydevd_bundle.pydevd_net_command_factory_json import NetCommandFactoryJson
 from _pydevd_bundle.sf_ends import SUSPENDABLE, YIELDS
-from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, Returns, is_returning, left_frame
+from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, YIELDED, Returns, is_returning, left_frame
 
 _RETURNS = (CMD_STEP_RETURN, CMD_STEP_RETURN_MY_CODE)
 _OVERS = (CMD_STEP_OVER, CMD_STEP_OVER_MY_CODE)
@@ -78,10 +78,8 @@ def follow(frame, event):
     if asked is None or info is None or db is None or db.pydb_disposed or info.pydev_state != STATE_RUN:
         return
     _Going.handled[ident] = _marks(sys.exc_info()[1])
-    if asked in _RETURNS + _OVERS and not PYDEVD_USE_SYS_MONITORING:
-        called = asked in _RETURNS and _is_called_by_library(db, frame)
-        if called or frame.f_code.co_flags & ASYNC_GENERATOR:  # of which pydevd knows nothing
-            _Going.waiting[ident] = (frame, asked)
+    if not PYDEVD_USE_SYS_MONITORING:
+        _follow_waits(db, frame, asked)
     if event == "return" and frame is left:
         if info.pydev_step_cmd in _STEPS:  # nothing more happens in this frame
             _go(db, info, CMD_STEP_INTO_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_INTO, None, frame.f_back)
@@ -93,6 +91,39 @@ def follow(frame, event):
             sf_ends.watch(frame, asked)
     elif asked in _OVERS and not PYDEVD_USE_SYS_MONITORING and not frame.f_code.co_flags & SUSPENDABLE:
         _Going.over[ident] = (frame, asked)
+
+
+def _follow_waits(db, frame, asked):
+    """Have a step stay in a frame that only waits where pydevd would take it to be over (until 3.11)."""
+    ident = thread.get_ident()
+    if frame.f_code.co_flags & ASYNC_GENERATOR and asked in _RETURNS + _STEPS:  # of which pydevd knows nothing
+        _Going.waiting[ident] = (frame, asked)
+        sf_ends.stay(frame)
+    elif asked in _RETURNS and _is_called_by_library(db, frame):
+        _Going.waiting[ident] = (frame, asked)
+
+
+def _stay(frame, value):
+    """The asynchronous generator that the current thread steps in waits: others that run meanwhile are no place for its step."""
+    db, one = get_global_debugger(), threading._active.get(thread.get_ident())
+    info = getattr(one, "additional_info", None)
+    if info is None or db is None or db.pydb_disposed or not _stays(frame, value):
+        return
+    if info.pydev_state == STATE_RUN and info.pydev_step_cmd != -1:
+        _go_on(db, info)
+
+
+def _stays(frame, value):
+    """Whether the step of the current thread is to go on in this frame, which gives a value; what that yields, a step into
+    whatever is next follows to whoever iterates."""
+    stepped, asked = _Going.waiting.get(thread.get_ident(), (None, None))
+    return stepped is frame and (asked in _RETURNS + _OVERS or type(value).__name__ != YIELDED)
+
+
+def _go_on(db, info):
+    stepped, asked = _Going.waiting[thread.get_ident()]
+    over = CMD_STEP_OVER_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_OVER
+    _go(db, info, asked if asked in _RETURNS + _OVERS else over, stepped, stepped)
 
 
 def _go(db, info, command, stop_frame, traced):
@@ -117,7 +148,7 @@ def _is_filtered(db, frame):
 def _set_suspend(self, one, reason, *arguments, **options):
     """As pydevd's, but where a step may not be over nobody is held yet: what is waited for may need another thread."""
     hold = functools.partial(_Kept.set_suspend, self, one, reason, *arguments, **options)
-    if reason in _RETURNS + _OVERS and thread.get_ident() in _Going.waiting and one.ident == thread.get_ident():
+    if reason in _RETURNS + _STEPS and thread.get_ident() in _Going.waiting and one.ident == thread.get_ident():
         _Going.suspending[thread.get_ident()] = hold
     else:
         hold()
@@ -127,9 +158,9 @@ def _do_wait_suspend(self, one, frame, event, arg, exception_type=None):
     """As pydevd's, but a function that a library called is held itself as it returns, and not the library's code."""
     hold = _Going.suspending.pop(thread.get_ident(), None)
     if hold is not None:
-        stepped, command = _Going.waiting[thread.get_ident()]
-        if event == "return" and stepped.f_back is frame and sf_ends.only_waits(stepped, arg):
-            _go(self, one.additional_info, command, stepped, stepped)
+        stepped, _ = _Going.waiting[thread.get_ident()]
+        if event == "return" and stepped.f_back is frame and sf_ends.only_waits(stepped, arg) and _stays(stepped, arg):
+            _go_on(self, one.additional_info)
             return
         hold()
     told = _tell_raised(self, frame, event)
@@ -270,5 +301,6 @@ def patch():
     for name in ("make_thread_suspend_single_notification", "make_thread_suspend_message"):
         setattr(NetCommandFactoryJson, name, _naming_ends(getattr(NetCommandFactoryJson, name)))
     sf_ends.Hooks.hold, sf_ends.Hooks.hold_left = staticmethod(_hold), staticmethod(_hold_left)
+    sf_ends.Hooks.stay = staticmethod(_stay)
     if sys.version_info < (3, 12):
         Returns.left = staticmethod(_left)
