@@ -169,6 +169,14 @@ class Events(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """Events from the cursor on; more than are shown where the page is full."""
     notes: tuple[str, ...] = ()
 
+    def first(self, count: int) -> Events:
+        """So many of them, those that were written down first, with the cursor behind these: where there is no room for all."""
+        if count >= len(self.events):
+            return self
+        last = sorted(each.id for each in self.events)[count - 1]
+        kept = tuple(each for each in self.events if each.id <= last)
+        return msgspec.structs.replace(self, events=kept, cursor=str(last))
+
 
 class PlaceDiff(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """A place that both runs came to, and the first of its hits at which they differ."""
