@@ -689,6 +689,17 @@ def test_the_record_outlives_a_killed_daemon_and_says_what_it_is(user: User, pro
     assert page["stdout"].startswith("total 0\n") and "post mortem" in page["notes"][0]
 
 
+@pytest.mark.parametrize("named", [(), ("--session", "plain")])
+def test_of_a_run_that_never_stopped_the_looking_verbs_say_so_after_its_daemon(
+    user: User, named: tuple[str, ...]
+) -> None:
+    user.file("plain.py", "print(1)\n")
+    user.ok("launch", "plain.py")
+    user.ok("daemon", "stop")
+    for verb in (("locals",), ("stack",), ("expand", "x")):
+        assert "r1 (plain) was never stopped" in user.fails(*verb, *named, code=1, error="not_found")
+
+
 def test_events_come_once_each_by_their_cursor_and_never_wait_behind_a_running_call(user: User) -> None:
     user.file("wait.py", "import time\nx = 1\nwhile True:\n    time.sleep(0.01)\n")
     user.ok("launch", "wait.py", "--break", "wait.py:2")
