@@ -1092,6 +1092,22 @@ def test_what_is_pruned_is_gone_and_what_is_saved_or_live_stays(user: User) -> N
     assert user.json("hits")["total"] == 1
 
 
+def test_a_family_leaves_the_record_as_a_whole_and_not_while_it_lives_or_a_child_of_it_is_saved(user: User) -> None:
+    user.file("child.py", f"text = {'x' * 300_000!r}\nprint(text)\n")
+    user.file("parent.py", "import subprocess, sys\nsubprocess.run([sys.executable, 'child.py'])\nx = 1\n")
+    user.ok("launch", "parent.py", "--break", "child.py:2", "--break", "parent.py:3")
+    assert "parent stopped" in user.ok("continue")
+    assert "r2 (parent.1) is a child of r1" in user.fails("prune", "--run", "parent.1", code=2, error="usage")
+    assert "r1 (parent) is live" in user.fails("prune", "--run", "parent", code=3, error="wrong_state")
+    user.ok("stop")
+    user.ok("save", "kept", "--run", "parent.1")
+    assert "removed 0 runs" in user.ok("prune", "--days", "0") and user.json("hits")["total"] == 2
+    planned = user.json("prune", "--run", "parent", "--dry-run")
+    assert (planned["runs"], planned["hits"]) == (2, 2) and planned["bytes_after"] < planned["bytes_before"]
+    assert user.json("prune", "--run", "parent") == {key: value for key, value in planned.items() if key != "dry_run"}
+    assert "runs" not in user.json("history")
+
+
 @pytest.mark.long
 def test_pruning_by_size_makes_the_record_that_small_whatever_fills_it(user: User) -> None:
     user.file("loud.py", "for i in range(20):\n    print('x' * 50_000)\n")

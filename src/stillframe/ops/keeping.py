@@ -205,9 +205,7 @@ async def prune(
     def write(pen: Pen) -> Pruned:
         if run is not None:
             return pruning.prune_one(pen, finding.run(pen.connection, meant.root, run), dry_run=dry_run)
-        return pruning.prune(
-            pen, record.daemon, days=days, megabytes=megabytes, root=None if all else meant.root, dry_run=dry_run
-        )
+        return pruning.prune(pen, days=days, megabytes=megabytes, root=None if all else meant.root, dry_run=dry_run)
 
     if not record.path.exists():
         raise NotFound("nothing has been recorded yet", hint=Try("launch"))
