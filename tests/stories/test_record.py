@@ -222,6 +222,7 @@ def test_functions_are_recorded_by_their_plain_names_and_told_with_their_instruc
     assert (crossed["symbol"], crossed["total"]) == (function, 1)
     assert [each["line"] for each in crossed["source"] if each.get("here")] == [line]
     written = function.replace("<int>", "").replace("(*cart)", "cart")
+    assert f"is a place in {function} (try: dbg cross " in user.fails("cross", f"{name}:{line}", code=2, error="usage")
     assert user.json("hits", written)["total"] == user.json("cross", written)["total"] == 1, "as people write it"
     here = user.json("disasm", "--count", "1")["instructions"][0]
     addresses = [each.partition(" ")[0] for each in crossed["disassembly"]]
@@ -559,7 +560,7 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert f"b1 failed at {program}:3: the recording has no hit there" in user.ok("break", f"{program}:3")
     over = user.ok("continue")
     assert "(try: dbg replay r1)" in user.fails("next", code=3, error="wrong_state")
-    assert "the recording is over (its program exited 0)" in over and "child processes" not in over
+    assert "exited 0: the recording is over (its program exited 0)" in over and "child processes" not in over
 
 
 def test_a_session_is_asked_about_itself_whatever_else_has_its_name(user: User) -> None:
