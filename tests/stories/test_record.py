@@ -1109,6 +1109,21 @@ def test_a_family_leaves_the_record_as_a_whole_and_not_while_it_lives_or_a_child
     assert "runs" not in user.json("history")
 
 
+def test_a_replay_of_a_run_that_left_the_record_says_so_and_so_does_a_name_that_another_run_takes(user: User) -> None:
+    user.file("a.py", "for i in range(3):\n    y = i\n")
+    user.ok("launch", "a.py", "--break", "a.py:2")
+    user.ok("continue")
+    user.ok("stop")
+    user.ok("export", "a.jsonl")
+    assert "note" not in user.ok("import", "a.jsonl", "--name", "theirs")
+    assert user.ok("import", "a.jsonl", "--name", "theirs").endswith("\nnote: its name was that of r2 before\n")
+    user.ok("replay", "r1")
+    user.ok("prune", "--run", "r1")
+    assert "r1 a has left the record" in user.fails("next", code=1, error="not_found")
+    assert "replay-a stopped" in user.ok("state")
+    user.ok("stop")
+
+
 @pytest.mark.long
 def test_pruning_by_size_makes_the_record_that_small_whatever_fills_it(user: User) -> None:
     user.file("loud.py", "for i in range(20):\n    print('x' * 50_000)\n")

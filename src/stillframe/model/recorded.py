@@ -225,6 +225,8 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     file: str
     runs: tuple[RunInfo, ...]
     hits: int
+    replaced: str | None = None
+    """The run that went by the name before under which it is saved."""
 
 
 class Pruned(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

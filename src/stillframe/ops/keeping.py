@@ -34,13 +34,16 @@ async def save(meant: Meant, record: Record, name: NameWord, run: RunWord = None
     found, replaced = await record.look(lambda connection: _saving(connection, meant, run, name))
 
     def write(pen: Pen) -> RunInfo:
-        pen.connection.execute(
-            "INSERT OR REPLACE INTO saved(name, root, run, made) VALUES(?,?,?,?)",
-            (name, meant.root, found, time.time()),
-        )
+        _name(pen, meant.root, name, found)
         return finding.info(pen.connection, found)
 
     return Saved(name=name, run=await record.change(write), replaced=replaced)
+
+
+def _name(pen: Pen, root: str, name: str, run: int) -> None:
+    pen.connection.execute(
+        "INSERT OR REPLACE INTO saved(name, root, run, made) VALUES(?,?,?,?)", (name, root, run, time.time())
+    )
 
 
 def _check_word(name: str) -> None:
@@ -58,8 +61,13 @@ def _check_free(connection: sqlite3.Connection, root: str, name: str) -> None:
 def _saving(connection: sqlite3.Connection, meant: Meant, run: str | None, name: str) -> tuple[int, str | None]:
     found = chosen(connection, meant, run)
     _check_free(connection, meant.root, name)
-    before = connection.execute("SELECT run FROM saved WHERE root=? AND name=?", (meant.root, name)).fetchone()
-    return found.id, f"r{before[0]}" if before else None
+    return found.id, _named(connection, meant.root, name)
+
+
+def _named(connection: sqlite3.Connection, root: str, name: str) -> str | None:
+    """The run that goes by a name so far."""
+    before = connection.execute("SELECT run FROM saved WHERE root=? AND name=?", (root, name)).fetchone()
+    return f"r{before[0]}" if before else None
 
 
 @operation(Access.READ, example="dbg replay before")
@@ -172,16 +180,15 @@ async def import_(
     path = Path(caller.cwd) / file
 
     def write(pen: Pen) -> Imported:
-        hits = importing.check(path)
+        hits, replaced = importing.check(path), None
         if name is not None:
             _check_free(pen.connection, meant.root, name)
+            replaced = _named(pen.connection, meant.root, name)
         runs = importing.take_in(pen, path, meant.root)
         if name is not None:
-            pen.connection.execute(
-                "INSERT OR REPLACE INTO saved(name, root, run, made) VALUES(?,?,?,?)",
-                (name, meant.root, runs[0], time.time()),
-            )
-        return Imported(file=file, hits=hits, runs=tuple(finding.info(pen.connection, each) for each in runs))
+            _name(pen, meant.root, name, runs[0])
+        told = tuple(finding.info(pen.connection, each) for each in runs)
+        return Imported(file=file, hits=hits, runs=told, replaced=replaced)
 
     return await record.change(write)
 

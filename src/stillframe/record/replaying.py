@@ -152,8 +152,11 @@ class Replay:
 
     async def _read(self, at: int) -> tuple[reading.Row, Stop]:
         def ask(connection: sqlite3.Connection) -> tuple[reading.Row, Stop]:
-            (row,) = reading.rows(connection, [self._hits[at]])
-            return row, reading.stop(connection, row, self._view)
+            rows = reading.rows(connection, [self._hits[at]])
+            if not rows:
+                gone = f"{self.tool.version} has left the record since this replay of it began"
+                raise NotFound(gone, hint=Try("history"))
+            return rows[0], reading.stop(connection, rows[0], self._view)
 
         found: tuple[reading.Row, Stop] = await self._look(ask)
         return found
