@@ -1109,6 +1109,16 @@ def test_a_family_leaves_the_record_as_a_whole_and_not_while_it_lives_or_a_child
     assert "runs" not in user.json("history")
 
 
+def test_a_breakpoint_in_code_that_was_given_by_itself_stops_a_replay(user: User) -> None:
+    user.ok("launch", "-c", "for i in range(3):\n    x = i\n", "--name", "code", "--break", "<string>:2")
+    user.ok("continue")
+    user.ok("stop")
+    user.ok("replay", "code")
+    assert "b1 bound" in user.ok("break", "<string>:2")
+    assert "replay-code stopped: b1 hit 1 at <string>:2" in user.ok("continue")
+    user.ok("stop")
+
+
 def test_a_replay_of_a_run_that_left_the_record_says_so_and_so_does_a_name_that_another_run_takes(user: User) -> None:
     user.file("a.py", "for i in range(3):\n    y = i\n")
     user.ok("launch", "a.py", "--break", "a.py:2")

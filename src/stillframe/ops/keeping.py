@@ -17,7 +17,7 @@ from ..record import exporting, finding, importing, pruning
 from ..record.finding import View
 from ..record.pen import Pen
 from ..record.record import Record
-from ..record.replaying import Piece, Recording, Replay
+from ..record.replaying import Mark, Piece, Recording, Replay
 from ..registry import Access, From, Meant, Param, operation
 from ..session.names import check_name
 from ..session.sessions import Sessions
@@ -85,13 +85,13 @@ async def replay(
 
     def ask(connection: sqlite3.Connection) -> Recording:
         run = finding.run(connection, meant.root, name)
-        ids = connection.execute(f"SELECT id FROM hit WHERE run IN ({run.marks}) ORDER BY id", run.members).fetchall()
-        if not ids:
+        hits = _marks(connection, run)
+        if not hits:
             raise NotFound(f"{run.handle} ({run.name}) has no hits to go through", hint=Try("history"))
         return Recording(
             info=finding.info(connection, run.id),
             root=run.root,
-            hits=tuple(each[0] for each in ids),
+            hits=hits,
             texts=_texts(connection, run),
             printed=tuple(_printed(connection, run)),
         )
@@ -120,13 +120,23 @@ def _printed(connection: sqlite3.Connection, run: finding.Run) -> list[Piece]:
     return [Piece(*row) for row in rows]
 
 
+def _marks(connection: sqlite3.Connection, run: finding.Run) -> tuple[Mark, ...]:
+    spots = {spot.id: (_whole(run, spot.file), spot.line) for spot in finding.reached(connection, run)}
+    rows = connection.execute(f"SELECT id, place, step FROM hit WHERE run IN ({run.marks}) ORDER BY id", run.members)
+    return tuple(Mark(id, spots[place], bool(step)) for id, place, step in rows)
+
+
+def _whole(run: finding.Run, file: str) -> str:
+    """A file as a session names it."""
+    return file if file.startswith(("/", "<")) else f"{run.root}/{file}"
+
+
 def _texts(connection: sqlite3.Connection, run: finding.Run) -> dict[tuple[str, int], str]:
     """The places of a run by the names that a session has for them, each with its file as it was then."""
     texts: dict[tuple[str, int], str] = {}
     for spot in finding.reached(connection, run):
         first, lines = finding.source_lines(connection, spot.source)
-        file = spot.file if spot.file.startswith(("/", "<")) else f"{run.root}/{spot.file}"
-        texts[file, spot.line] = "\n" * (first - 1) + "\n".join(lines) if lines else ""
+        texts[_whole(run, spot.file), spot.line] = "\n" * (first - 1) + "\n".join(lines) if lines else ""
     return texts
 
 
