@@ -1119,6 +1119,18 @@ def test_a_breakpoint_in_code_that_was_given_by_itself_stops_a_replay(user: User
     user.ok("stop")
 
 
+def test_a_project_whose_runs_are_not_recorded_is_told_so_where_it_looks_for_them(user: User) -> None:
+    user.file("a.py", "x = 1\n")
+    user.ok("launch", "a.py", "--break", "a.py:1")
+    user.ok("stop")
+    assert "turned off" not in user.ok("history")
+    user.file("stillframe.toml", "record = false\n")
+    user.ok("launch", "a.py", "--name", "unseen", "--break", "a.py:1")
+    assert "(try: dbg history)" in user.fails("hits", code=1, error="not_found")
+    assert user.ok("history").endswith("recording is turned off here (record = false)\n")
+    user.ok("stop")
+
+
 def test_a_replay_of_a_run_that_left_the_record_says_so_and_so_does_a_name_that_another_run_takes(user: User) -> None:
     user.file("a.py", "for i in range(3):\n    y = i\n")
     user.ok("launch", "a.py", "--break", "a.py:2")

@@ -147,6 +147,8 @@ class History(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     breakpoints: tuple[FateInfo, ...] = ()
     problem: str | None = None
     """Why nothing is recorded at the moment."""
+    unrecorded: Literal["off", "paused"] | None = None
+    """That nothing is, and whether the settings of this project say so."""
 
 
 class RecordedEvent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -29,6 +29,7 @@ def _trend(result: model.Trend, name: str, budget: int) -> str:
 @show.register
 def _history(result: model.History, name: str, budget: int) -> str:
     paused = f"\nrecording is paused: {result.problem}" if result.problem else ""
+    paused += "\nrecording is turned off here (record = false)" if result.unrecorded == "off" else ""
     room = budget - len(paused)
     rows = recorded.history_rows(result)
     if result.operations_total is None:
