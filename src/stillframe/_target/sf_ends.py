@@ -3,7 +3,8 @@
 pydevd 1.8.22 takes such a step on to whatever code of the user's runs next: in a server that is the next request, in a thread
 nothing at all. So while a thread steps in such a frame we hear of its return: from 3.12 on by an event of its code alone
 (`sf_stepping`), before by a profile function of that thread, unless the program has one of its own there. By the same function
-a step in an asynchronous generator, of which pydevd until 3.11 knows nothing, stays there while that waits.
+a step in a generator or coroutine stays there while that waits, and is told where an exception leaves it: until 3.11 pydevd
+goes by the line alone, and knows nothing of asynchronous generators.
 """
 
 import dis
@@ -13,9 +14,8 @@ import types
 
 from _pydev_bundle._pydev_saved_modules import thread, threading
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
-from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, Returns, is_returning
+from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, SUSPENDABLE, Returns, is_returning
 
-SUSPENDABLE = 0x20 | 0x80 | ASYNC_GENERATOR  # of a code's flags: generators and coroutines
 _AWAITED = 0x80 | 0x100 | 0x200  # those that an event loop may drive; a plain generator goes on for whoever calls it
 _LOOPS = {  # functions that call the user's for each event, and go on with none of them, by module
     "asyncio.events": "_run",
@@ -37,17 +37,18 @@ class _Watched:
     """The frames whose ends are waited for, with the command that steps in them, by thread."""
 
     frames = {}
-    waiting = {}  # the asynchronous generator that a step is to stay in, by thread
-    entered = {}  # whether that generator has only just gone on, with nothing else in its thread since
+    waiting = {}  # the generator or coroutine that a step is to stay in, by thread
+    entered = {}  # whether that has only just gone on, with nothing else in its thread since
 
 
 class Hooks:
     """Set by `sf_leaving`, which takes note of a frame that is held as it returns, or as an exception leaves it, and has a step
-    go on in one that only waits."""
+    go on in one that only waits, or behind one that an exception has left."""
 
     hold = staticmethod(lambda frame: None)
     hold_left = staticmethod(lambda frame: None)
     stay = staticmethod(lambda frame, value: None)
+    go_behind = staticmethod(lambda frame: None)
 
 
 def watch(frame, command):
@@ -58,7 +59,7 @@ def watch(frame, command):
 
 
 def stay(frame):
-    """The current thread steps in this asynchronous generator (until 3.11)."""
+    """The current thread steps in this generator or coroutine (until 3.11)."""
     _Watched.waiting[thread.get_ident()] = frame
     if sys.getprofile() is None:
         sys.setprofile(_profile)
@@ -90,8 +91,11 @@ def _profile(frame, event, value):
     ident = thread.get_ident()
     code, waiting = watched_code(), _Watched.waiting.get(ident)
     if waiting is not None:
-        if event == "return" and frame is waiting and only_waits(frame, value):
-            Hooks.stay(frame, value)
+        if event == "return" and frame is waiting:
+            if only_waits(frame, value):
+                Hooks.stay(frame, value)
+            elif frame.f_code.co_code[frame.f_lasti] != dis.opmap["RETURN_VALUE"]:
+                Hooks.go_behind(frame)
         _Watched.entered[ident] = event == "call" and frame is waiting
     if event != "return":
         return
@@ -106,16 +110,17 @@ def _profile(frame, event, value):
 
 def is_waiting(frame):
     """Whether a generator or coroutine only gives something, or waits (until 3.11)."""
-    return bool(YIELDS.intersection(frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 3 : 2]))
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return code[at] == dis.opmap["YIELD_VALUE"] or (sys.version_info < (3, 11) and code[at + 2 : at + 3] in _AWAITS)
 
 
 def only_waits(frame, value):
     """Whether a frame of which a return is told goes on later (until 3.11). An exception gives nothing as it leaves; one that
     comes from outside, as when a task is cancelled, leaves from where the frame waited, with nothing in between."""
-    if not frame.f_code.co_flags & ASYNC_GENERATOR:
-        return is_waiting(frame)
     if value is None and _Watched.entered.get(thread.get_ident()):
         return False
+    if not frame.f_code.co_flags & ASYNC_GENERATOR:
+        return is_waiting(frame)
     code, at = frame.f_code.co_code, frame.f_lasti
     beside = at + 2 if sys.version_info < (3, 11) else at - 2
     return code[beside : beside + 1] in _AWAITS or (code[at] == dis.opmap["YIELD_VALUE"] and value is not None)
