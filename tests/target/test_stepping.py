@@ -772,3 +772,31 @@ def test_finish_of_a_generator_is_its_end_and_no_value_that_it_gives(run_to: Run
     seen = peer.call("eval", frameId=stop["frames"][0]["id"], expressions=["seen"])["results"][0]["value"]["value"]
     assert seen == "[0, 1]"
     assert_runs_to_its_end(target, peer, thread)
+
+
+NOBODYS = """
+import asyncio
+async def inner():
+    await asyncio.sleep(0)
+    raise ValueError("no")
+async def handler():
+    await inner()  # @here
+async def beside():
+    for turn in range(20):
+        await asyncio.sleep(0)
+async def main():
+    task = asyncio.ensure_future(handler())
+    await asyncio.gather(beside(), beside())
+    task.exception()
+    print("over")
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("command", ["next", "stepOut"])
+def test_a_step_at_an_await_that_raises_is_held_there_where_nobody_goes_on_with_it(
+    run_to: RunTo, python: str, command: str
+) -> None:
+    target, peer, thread = run_to(python, NOBODYS)
+    assert moved(peer, thread, command) == [("handler", mark(NOBODYS, "@here"))]
+    assert_runs_to_its_end(target, peer, thread)

@@ -14,7 +14,7 @@ import types
 
 from _pydev_bundle._pydev_saved_modules import thread, threading
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
-from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, SUSPENDABLE, Returns, is_returning
+from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, SUSPENDABLE, Returns, is_over, is_returning
 
 _AWAITED = 0x80 | 0x100 | 0x200  # those that an event loop may drive; a plain generator goes on for whoever calls it
 _LOOPS = {  # functions that call the user's for each event, and go on with none of them, by module
@@ -88,24 +88,28 @@ def watched_code():
 
 def _profile(frame, event, value):
     """Called behind pydevd's own function, which by then has had its say of the event."""
-    ident = thread.get_ident()
-    code, waiting = watched_code(), _Watched.waiting.get(ident)
+    code, waiting = watched_code(), _Watched.waiting.get(thread.get_ident())
+    fails = event == "return" and frame.f_lasti >= 0 and not is_over(frame) and not only_waits(frame, value)
     if waiting is not None:
         if event == "return" and frame is waiting:
-            if only_waits(frame, value):
-                Hooks.stay(frame, value)
-            elif frame.f_code.co_code[frame.f_lasti] != dis.opmap["RETURN_VALUE"]:
-                Hooks.go_behind(frame)
-        _Watched.entered[ident] = event == "call" and frame is waiting
+            _waits_or_fails(frame, value, fails)
+        _Watched.entered[thread.get_ident()] = event == "call" and frame is waiting
     if event != "return":
         return
     if code is None and waiting is None:
         sys.setprofile(None)
     elif code is frame.f_code and frame.f_lasti >= 0:
-        if frame.f_code.co_code[frame.f_lasti] == dis.opmap["RETURN_VALUE"]:
+        if is_over(frame):
             returned(frame, value)
-        elif value is None and not is_returning(frame) and not is_waiting(frame):
+        elif fails and value is None and (frame is waiting or not is_returning(frame)):
             left(frame)
+
+
+def _waits_or_fails(frame, value, fails):
+    if fails:
+        Hooks.go_behind(frame)
+    elif not is_over(frame):
+        Hooks.stay(frame, value)
 
 
 def is_waiting(frame):
