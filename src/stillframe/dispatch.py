@@ -174,7 +174,8 @@ class Dispatcher:
         return done if good else msgspec.structs.replace(done, exit_code=1)
 
     def _unrecorded(self, here: Settings) -> Unrecorded | None:
-        """Why a report, whose last line says what is left of its run, must not say that values were recorded."""
+        """Why a report, whose last line says what is left of its run, must not say that values were recorded; and why a history
+        may lack runs."""
         if self.sessions.recorder is None or not here.record:
             return "off"
         return "paused" if self.sessions.recorder.problem else None

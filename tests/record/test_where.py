@@ -85,6 +85,7 @@ def told(path: Path) -> Told:
         "'2025, 12' in day", 'day == "datetime.date(2025, 12, 1)"', "price < '2026-01-01'",
         "qty % 2 == 0", "not qty % 4", "order.n % 2", "order.n%4 = 3", "debt % 2 == 1", "len(item) % 2 != 0", "paid % 5 > 2",
         "qty in (3, 4)", "qty not in (1, 3)", "qty in [4]", "qty in (4)", "qty in (4,)", "price in ('1', '12.50')",
+        f"qty % 3 < {10**20}", f"qty % 3 < {10**400}", f"qty % {10**400} == 4", f"len(item) < {10**400}", f"qty > -{10**400}",
         "item.sku in ['A-1', \"B-2\",]", "done in (None, false)", "4 in (debt, qty)", "'12' in (price)", "item.qty in (qty, 3)",
     ],
 )  # fmt: skip

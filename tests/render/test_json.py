@@ -13,6 +13,7 @@ from stillframe.dispatch import Dispatched, ErrorReply, Reply
 from stillframe.errors import BY_CODE
 from stillframe.model.backend import Tool
 from stillframe.model.outcomes import Exited, SourceLine, Stop
+from stillframe.model.recorded import Events, RecordedEvent
 from stillframe.model.values import Frame, Frames, Value, Values
 from stillframe.model.views import OutputPage, ProbedPlace, ProbeReport
 from stillframe.render.json import json
@@ -148,3 +149,29 @@ def test_every_error_has_the_exit_code_that_is_promised() -> None:
     assert {name: cls.exit_code for name, cls in BY_CODE.items()} == {
         name: code for code, names in EXIT_CODES.items() for name in names
     }
+
+
+EVENTS = st.lists(st.tuples(st.integers(0, 3000), st.integers(0, 50)), min_size=1, max_size=60)
+
+
+def happened(written: list[tuple[int, int]]) -> Events:
+    """Events in the order of their times, which is not quite that of their numbers."""
+    made = [
+        RecordedEvent(id=number + 1, time=number + late, kind="output", text="stdout", data="\x1b" * size)
+        for number, (size, late) in enumerate(written)
+    ]
+    return Events(events=tuple(sorted(made, key=lambda each: each.time)), cursor="900", total=len(made))
+
+
+@settings(max_examples=60)
+@given(EVENTS, st.integers(2000, 40000))
+def test_events_that_have_no_room_are_behind_the_cursor_and_none_is_passed_over(
+    written: list[tuple[int, int]], budget: int
+) -> None:
+    whole = happened(written)
+    said = json(envelope(whole), budget)
+    assert len(said.encode()) <= budget + 1
+    result = plain.loads(said)["result"]
+    shown = {each["id"] for each in result["events"]}
+    assert shown == set(range(1, len(shown) + 1))
+    assert shown and result["cursor"] == ("900" if len(shown) == len(written) else str(max(shown)))

@@ -23,7 +23,7 @@ from stillframe.render.replies import text
 from stillframe.render.reports import printed as printed_of
 from stillframe.render.text import spelled
 
-from .test_json import stop
+from .test_json import EVENTS, happened, stop
 
 SIZES = st.integers(0, 120)
 BUDGETS = st.sampled_from((400, 1000, 4000, 12000))
@@ -268,3 +268,12 @@ def test_what_all_hits_have_alike_takes_no_room_from_what_differs(budget: int) -
     out = said(Hits(run="r1", total=3, hits=hits), budget)
     assert all(f"fee={n}" in out for n in (1, 2, 3)) and "in each of them: session=<Session x" in out, out
     assert len(out) <= budget
+
+
+@settings(max_examples=60)
+@given(EVENTS, BUDGETS)
+def test_events_that_have_no_room_in_a_text_are_behind_its_cursor(written: list[tuple[int, int]], budget: int) -> None:
+    rows = said(happened(written), budget).removeprefix("[via debugpy 1.8.22] ").splitlines()
+    shown = {int(row.split()[0]) for row in rows if " output " in row}
+    assert shown and shown == set(range(1, len(shown) + 1))
+    assert rows[-1] == f"cursor {900 if len(shown) == len(written) else max(shown)}"

@@ -101,6 +101,16 @@ async def test_a_session_that_the_debugger_asks_for_is_a_child_that_stops_and_en
         assert {each.state for each in (await dbg.sessions()).sessions} == {"exited"}
 
 
+async def test_a_child_that_ends_as_it_is_told_of_a_breakpoint_is_no_fault_of_the_breakpoint(here: Path) -> None:
+    started = [{"answer": {}}, {"ask": "startDebugging", "arguments": ASKS}]
+    child = {"setFunctionBreakpoints": [{"exit": 0}]}
+    declare(entry(script={"configurationDone": started, "child": child}))
+    async with stillframe.Debugger(cwd=str(here)) as dbg:
+        await dbg.launch("a.foo", breaks=["a.foo:3"])
+        assert (await dbg.break_("work", session="a")).state == "unconfirmed"
+        assert [each.id for each in (await dbg.unbreak("b1", session="a")).breakpoints] == ["b2"]
+
+
 async def test_a_breakpoint_that_is_refused_is_wanted_no_longer(here: Path) -> None:
     declare(entry(script={**ECHO, "initialize": [{"answer": {"supportsConfigurationDoneRequest": True}}]}))
     async with stillframe.Debugger(cwd=str(here)) as dbg:

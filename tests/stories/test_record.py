@@ -222,6 +222,7 @@ def test_functions_are_recorded_by_their_plain_names_and_told_with_their_instruc
     assert (crossed["symbol"], crossed["total"]) == (function, 1)
     assert [each["line"] for each in crossed["source"] if each.get("here")] == [line]
     written = function.replace("<int>", "").replace("(*cart)", "cart")
+    assert f"is a place in {function} (try: dbg cross " in user.fails("cross", f"{name}:{line}", code=2, error="usage")
     assert user.json("hits", written)["total"] == user.json("cross", written)["total"] == 1, "as people write it"
     here = user.json("disasm", "--count", "1")["instructions"][0]
     addresses = [each.partition(" ")[0] for each in crossed["disassembly"]]
@@ -559,7 +560,7 @@ def test_a_run_before_an_edit_compares_with_a_run_after_it_and_both_can_be_gone_
     assert f"b1 failed at {program}:3: the recording has no hit there" in user.ok("break", f"{program}:3")
     over = user.ok("continue")
     assert "(try: dbg replay r1)" in user.fails("next", code=3, error="wrong_state")
-    assert "the recording is over (its program exited 0)" in over and "child processes" not in over
+    assert "exited 0: the recording is over (its program exited 0)" in over and "child processes" not in over
 
 
 def test_a_session_is_asked_about_itself_whatever_else_has_its_name(user: User) -> None:
@@ -687,6 +688,17 @@ def test_the_record_outlives_a_killed_daemon_and_says_what_it_is(user: User, pro
     assert "post mortem" in user.ok("locals")
     page = user.json("output")
     assert page["stdout"].startswith("total 0\n") and "post mortem" in page["notes"][0]
+
+
+@pytest.mark.parametrize("named", [(), ("--session", "plain")])
+def test_of_a_run_that_never_stopped_the_looking_verbs_say_so_after_its_daemon(
+    user: User, named: tuple[str, ...]
+) -> None:
+    user.file("plain.py", "print(1)\n")
+    user.ok("launch", "plain.py")
+    user.ok("daemon", "stop")
+    for verb in (("locals",), ("stack",), ("expand", "x")):
+        assert "r1 (plain) was never stopped" in user.fails(*verb, *named, code=1, error="not_found")
 
 
 def test_events_come_once_each_by_their_cursor_and_never_wait_behind_a_running_call(user: User) -> None:
@@ -1079,6 +1091,59 @@ def test_what_is_pruned_is_gone_and_what_is_saved_or_live_stays(user: User) -> N
     user.fails("prune", code=2, error="usage")
     assert "removed 1 run with" in user.ok("prune", "--run", "good")
     assert user.json("hits")["total"] == 1
+
+
+def test_a_family_leaves_the_record_as_a_whole_and_not_while_it_lives_or_a_child_of_it_is_saved(user: User) -> None:
+    user.file("child.py", f"text = {'x' * 300_000!r}\nprint(text)\n")
+    user.file("parent.py", "import subprocess, sys\nsubprocess.run([sys.executable, 'child.py'])\nx = 1\n")
+    user.ok("launch", "parent.py", "--break", "child.py:2", "--break", "parent.py:3")
+    assert "parent stopped" in user.ok("continue")
+    assert "r2 (parent.1) is a child of r1" in user.fails("prune", "--run", "parent.1", code=2, error="usage")
+    assert "r1 (parent) is live" in user.fails("prune", "--run", "parent", code=3, error="wrong_state")
+    user.ok("stop")
+    user.ok("save", "kept", "--run", "parent.1")
+    assert "removed 0 runs" in user.ok("prune", "--days", "0") and user.json("hits")["total"] == 2
+    planned = user.json("prune", "--run", "parent", "--dry-run")
+    assert (planned["runs"], planned["hits"]) == (2, 2) and planned["bytes_after"] < planned["bytes_before"]
+    assert user.json("prune", "--run", "parent") == {key: value for key, value in planned.items() if key != "dry_run"}
+    assert "runs" not in user.json("history")
+
+
+def test_a_breakpoint_in_code_that_was_given_by_itself_stops_a_replay(user: User) -> None:
+    user.ok("launch", "-c", "for i in range(3):\n    x = i\n", "--name", "code", "--break", "<string>:2")
+    user.ok("continue")
+    user.ok("stop")
+    user.ok("replay", "code")
+    assert "b1 bound" in user.ok("break", "<string>:2")
+    assert "replay-code stopped: b1 hit 1 at <string>:2" in user.ok("continue")
+    user.ok("stop")
+
+
+def test_a_project_whose_runs_are_not_recorded_is_told_so_where_it_looks_for_them(user: User) -> None:
+    user.file("a.py", "x = 1\n")
+    user.ok("launch", "a.py", "--break", "a.py:1")
+    user.ok("stop")
+    assert "turned off" not in user.ok("history")
+    user.file("stillframe.toml", "record = false\n")
+    user.ok("launch", "a.py", "--name", "unseen", "--break", "a.py:1")
+    assert "(try: dbg history)" in user.fails("hits", code=1, error="not_found")
+    assert user.ok("history").endswith("recording is turned off here (record = false)\n")
+    user.ok("stop")
+
+
+def test_a_replay_of_a_run_that_left_the_record_says_so_and_so_does_a_name_that_another_run_takes(user: User) -> None:
+    user.file("a.py", "for i in range(3):\n    y = i\n")
+    user.ok("launch", "a.py", "--break", "a.py:2")
+    user.ok("continue")
+    user.ok("stop")
+    user.ok("export", "a.jsonl")
+    assert "note" not in user.ok("import", "a.jsonl", "--name", "theirs")
+    assert user.ok("import", "a.jsonl", "--name", "theirs").endswith("\nnote: its name was that of r2 before\n")
+    user.ok("replay", "r1")
+    user.ok("prune", "--run", "r1")
+    assert "r1 a has left the record" in user.fails("next", code=1, error="not_found")
+    assert "replay-a stopped" in user.ok("state")
+    user.ok("stop")
 
 
 @pytest.mark.long

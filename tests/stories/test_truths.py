@@ -359,6 +359,31 @@ def test_the_turn_of_a_comprehension_that_failed_is_told_on_every_version_and_it
     user.ok("stop")
 
 
+CANCELLED = """\
+import asyncio
+
+async def waits():
+    await asyncio.sleep(1000)
+
+async def main():
+    task = asyncio.ensure_future(waits())
+    await asyncio.sleep(0.01)
+    task.cancel()
+    await asyncio.wait([task])
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("version", sorted(INTERPRETERS))
+def test_an_await_that_is_cancelled_is_reached_once_on_every_version(user: User, version: str) -> None:
+    user.file("cancelled.py", CANCELLED)
+    python = INTERPRETERS[version]
+    stopped = user.json("probe", "cancelled.py:4", "--hits", "9", "--", python, "cancelled.py")
+    counted = user.json("probe", "cancelled.py:4", "--expect", "True", "--", python, "cancelled.py")
+    assert [report["places"][0]["count"] for report in (stopped, counted)] == [1, 1]
+
+
 def test_the_stack_of_a_running_program_is_not_called_empty(user: User) -> None:
     user.file("idle.py", "import select\nselect.select([], [], [])\n")
     user.ok("launch", "idle.py", "--timeout", "0")

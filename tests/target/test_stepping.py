@@ -637,3 +637,166 @@ def test_finish_of_a_coroutine_that_returns_what_a_thread_makes_lets_that_thread
     assert moved(peer, thread, "stepOut", reason="return") == [("asks", mark(FED, "@asks") + 1)]
     assert [one["value"] for one in peer.stop(thread)["returned"]] == ["6"]
     assert_runs_to_its_end(target, peer, thread)
+
+
+BESIDE = """
+import asyncio
+async def feeds():
+    for n in (1, 2):
+        await asyncio.sleep(0.01)  # @here
+        yield n
+async def beside(over):
+    while not over.done():
+        await asyncio.sleep(0)
+async def main():
+    over = asyncio.get_running_loop().create_future()
+    task = asyncio.ensure_future(beside(over))
+    async for fed in feeds():
+        last = fed
+    over.set_result(last)
+    await task
+    print("over")
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("command", ["next", "stepIn"])
+def test_a_step_where_an_asynchronous_generator_waits_goes_into_no_other_task(
+    run_to: RunTo, python: str, command: str
+) -> None:
+    target, peer, thread = run_to(python, BESIDE)
+    assert moved(peer, thread, command) == [("feeds", mark(BESIDE, "yield n"))]
+    (passed,) = moved(peer, thread, command)
+    assert passed[0] == ("feeds" if command == "next" else "main")
+    assert_runs_to_its_end(target, peer, thread)
+
+
+CANCELLED = """
+import asyncio
+async def feeds():
+    while True:
+        await asyncio.sleep(1000)  # @here
+        yield 1
+async def takes():
+    async for fed in feeds():
+        pass
+async def main():
+    task = asyncio.ensure_future(takes())
+    await asyncio.sleep(0.01)
+    task.cancel()
+    try:
+        await task
+    except asyncio.CancelledError:
+        last = 1
+    print("over")
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("command", ["next", "stepIn", "stepOut"])
+def test_a_step_in_an_asynchronous_generator_ends_where_its_task_is_cancelled(
+    run_to: RunTo, python: str, command: str
+) -> None:
+    target, peer, thread = run_to(python, CANCELLED)
+    moved(peer, thread, command)
+    assert_runs_to_its_end(target, peer, thread)
+
+
+RAISING = """
+import asyncio
+async def inner(n):
+    await asyncio.sleep(0.01)
+    return 7 // n
+async def mid(n):
+    x = await inner(n)  # @mid
+    return x
+async def ends(n):
+    await mid(n)  # @ends
+async def last():
+    x = 1
+    await asyncio.sleep(0.01)  # @last
+async def beside(over):
+    while not over.done():
+        await asyncio.sleep(0)
+async def main():
+    over = asyncio.get_running_loop().create_future()
+    task = asyncio.ensure_future(beside(over))
+    await last()
+    try:
+        await ends(0)
+    except ZeroDivisionError:  # @handler
+        over.set_result(1)
+    await task
+    print("over")
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("place", ["# @mid", "# @ends"])
+@pytest.mark.parametrize("command", ["next", "stepOut"])
+def test_a_step_at_an_await_that_raises_ends_in_the_handler(
+    run_to: RunTo, python: str, command: str, place: str
+) -> None:
+    target, peer, thread = run_to(python, RAISING, mark=place)
+    (passed,) = moved(peer, thread, command)
+    while passed != ("main", mark(RAISING, "@handler")):
+        assert not monitored(python) and passed == ("main", mark(RAISING, "await ends")), "left on the way"
+        (passed,) = moved(peer, thread, "next")
+    assert_runs_to_its_end(target, peer, thread)
+
+
+@pytest.mark.parametrize("command", ["next", "stepIn", "stepOut"])
+def test_a_coroutine_that_waits_on_its_last_line_has_not_returned(run_to: RunTo, python: str, command: str) -> None:
+    target, peer, thread = run_to(python, RAISING, mark="# @last")
+    assert [each[0] for each in moved(peer, thread, command)] == ["main"]
+    assert [one["value"] for one in peer.stop(thread)["returned"]] == ["None"]
+    assert_runs_to_its_end(target, peer, thread)
+
+
+GIVING = """
+def gives(n):
+    for each in range(n):
+        yield each  # @here
+seen = []
+for each in gives(2):
+    seen.append(each)
+print("over")
+"""
+
+
+def test_finish_of_a_generator_is_its_end_and_no_value_that_it_gives(run_to: RunTo, python: str) -> None:
+    target, peer, thread = run_to(python, GIVING)
+    assert moved(peer, thread, "stepOut") == [("<module>", mark(GIVING, "for each in gives"))]
+    stop = peer.stop(thread)
+    assert [one["value"] for one in stop["returned"]] == ["None"]
+    seen = peer.call("eval", frameId=stop["frames"][0]["id"], expressions=["seen"])["results"][0]["value"]["value"]
+    assert seen == "[0, 1]"
+    assert_runs_to_its_end(target, peer, thread)
+
+
+NOBODYS = """
+import asyncio
+async def inner():
+    await asyncio.sleep(0)
+    raise ValueError("no")
+async def handler():
+    await inner()  # @here
+async def beside():
+    for turn in range(20):
+        await asyncio.sleep(0)
+async def main():
+    task = asyncio.ensure_future(handler())
+    await asyncio.gather(beside(), beside())
+    task.exception()
+    print("over")
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("command", ["next", "stepOut"])
+def test_a_step_at_an_await_that_raises_is_held_there_where_nobody_goes_on_with_it(
+    run_to: RunTo, python: str, command: str
+) -> None:
+    target, peer, thread = run_to(python, NOBODYS)
+    assert moved(peer, thread, command) == [("handler", mark(NOBODYS, "@here"))]
+    assert_runs_to_its_end(target, peer, thread)

@@ -2,7 +2,9 @@
 
 pydevd 1.8.22 takes such a step on to whatever code of the user's runs next: in a server that is the next request, in a thread
 nothing at all. So while a thread steps in such a frame we hear of its return: from 3.12 on by an event of its code alone
-(`sf_stepping`), before by a profile function of that thread, unless the program has one of its own there.
+(`sf_stepping`), before by a profile function of that thread, unless the program has one of its own there. By the same function
+a step in a generator or coroutine stays there while that waits, and is told where an exception leaves it: until 3.11 pydevd
+goes by the line alone, and knows nothing of asynchronous generators.
 """
 
 import dis
@@ -12,9 +14,8 @@ import types
 
 from _pydev_bundle._pydev_saved_modules import thread, threading
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
-from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, Returns, is_returning
+from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, SUSPENDABLE, Returns, is_over, is_returning
 
-SUSPENDABLE = 0x20 | 0x80 | ASYNC_GENERATOR  # of a code's flags: generators and coroutines
 _AWAITED = 0x80 | 0x100 | 0x200  # those that an event loop may drive; a plain generator goes on for whoever calls it
 _LOOPS = {  # functions that call the user's for each event, and go on with none of them, by module
     "asyncio.events": "_run",
@@ -36,13 +37,18 @@ class _Watched:
     """The frames whose ends are waited for, with the command that steps in them, by thread."""
 
     frames = {}
+    waiting = {}  # the generator or coroutine that a step is to stay in, by thread
+    entered = {}  # whether that has only just gone on, with nothing else in its thread since
 
 
 class Hooks:
-    """Set by `sf_leaving`, which takes note of a frame that is held as it returns, or as an exception leaves it."""
+    """Set by `sf_leaving`, which takes note of a frame that is held as it returns, or as an exception leaves it, and has a step
+    go on in one that only waits, or behind one that an exception has left."""
 
     hold = staticmethod(lambda frame: None)
     hold_left = staticmethod(lambda frame: None)
+    stay = staticmethod(lambda frame, value: None)
+    go_behind = staticmethod(lambda frame: None)
 
 
 def watch(frame, command):
@@ -52,16 +58,25 @@ def watch(frame, command):
         sys.setprofile(_profile)
 
 
+def stay(frame):
+    """The current thread steps in this generator or coroutine (until 3.11)."""
+    _Watched.waiting[thread.get_ident()] = frame
+    if sys.getprofile() is None:
+        sys.setprofile(_profile)
+
+
 def leave():
     """Whatever step of the current thread was waited for is over, or another one."""
-    _Watched.frames.pop(thread.get_ident(), None)
+    for table in (_Watched.frames, _Watched.waiting, _Watched.entered):
+        table.pop(thread.get_ident(), None)
     if not PYDEVD_USE_SYS_MONITORING and sys.getprofile() is _profile:
         sys.setprofile(None)
 
 
 def forget():
     """Nobody steps any more: the program goes on without us."""
-    _Watched.frames.clear()
+    for table in (_Watched.frames, _Watched.waiting, _Watched.entered):
+        table.clear()
     leave()
 
 
@@ -72,25 +87,42 @@ def watched_code():
 
 
 def _profile(frame, event, value):
+    """Called behind pydevd's own function, which by then has had its say of the event."""
+    code, waiting = watched_code(), _Watched.waiting.get(thread.get_ident())
+    fails = event == "return" and frame.f_lasti >= 0 and not is_over(frame) and not only_waits(frame, value)
+    if waiting is not None:
+        if event == "return" and frame is waiting:
+            _waits_or_fails(frame, value, fails)
+        _Watched.entered[thread.get_ident()] = event == "call" and frame is waiting
     if event != "return":
         return
-    code = watched_code()
-    if code is None:
+    if code is None and waiting is None:
         sys.setprofile(None)
     elif code is frame.f_code and frame.f_lasti >= 0:
-        if frame.f_code.co_code[frame.f_lasti] == dis.opmap["RETURN_VALUE"]:
+        if is_over(frame):
             returned(frame, value)
-        elif value is None and not is_returning(frame) and not is_waiting(frame):
+        elif fails and value is None and (frame is waiting or not is_returning(frame)):
             left(frame)
+
+
+def _waits_or_fails(frame, value, fails):
+    if fails:
+        Hooks.go_behind(frame)
+    elif not is_over(frame):
+        Hooks.stay(frame, value)
 
 
 def is_waiting(frame):
     """Whether a generator or coroutine only gives something, or waits (until 3.11)."""
-    return bool(YIELDS.intersection(frame.f_code.co_code[frame.f_lasti : frame.f_lasti + 3 : 2]))
+    code, at = frame.f_code.co_code, frame.f_lasti
+    return code[at] == dis.opmap["YIELD_VALUE"] or (sys.version_info < (3, 11) and code[at + 2 : at + 3] in _AWAITS)
 
 
 def only_waits(frame, value):
-    """Whether a frame of which a return is told goes on later (until 3.11). An exception gives nothing as it leaves."""
+    """Whether a frame of which a return is told goes on later (until 3.11). An exception gives nothing as it leaves; one that
+    comes from outside, as when a task is cancelled, leaves from where the frame waited, with nothing in between."""
+    if value is None and _Watched.entered.get(thread.get_ident()):
+        return False
     if not frame.f_code.co_flags & ASYNC_GENERATOR:
         return is_waiting(frame)
     code, at = frame.f_code.co_code, frame.f_lasti

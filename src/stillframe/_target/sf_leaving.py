@@ -25,12 +25,13 @@ from _pydevd_bundle.pydevd_comm_constants import (
 )
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
 from _pydevd_bundle.pydevd_net_command_factory_json import NetCommandFactoryJson
-from _pydevd_bundle.sf_ends import SUSPENDABLE, YIELDS
-from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, Returns, is_returning, left_frame
+from _pydevd_bundle.sf_ends import YIELDS
+from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, SUSPENDABLE, YIELDED, Returns, is_over, is_returning, left_frame
 
 _RETURNS = (CMD_STEP_RETURN, CMD_STEP_RETURN_MY_CODE)
 _OVERS = (CMD_STEP_OVER, CMD_STEP_OVER_MY_CODE)
 _STEPS = _OVERS + (CMD_STEP_INTO, CMD_STEP_INTO_MY_CODE, CMD_STEP_INTO_COROUTINE)
+COROUTINE = 0x80  # of a code's flags
 LEFT = "%s is left by an exception that it does not catch"  # sys.settrace has no word of what it is
 _ARRIVES = dis.opmap.get("PUSH_EXC_INFO", -1)  # from 3.11 on, and of the line of a `with` that an exception leaves
 
@@ -78,10 +79,8 @@ def follow(frame, event):
     if asked is None or info is None or db is None or db.pydb_disposed or info.pydev_state != STATE_RUN:
         return
     _Going.handled[ident] = _marks(sys.exc_info()[1])
-    if asked in _RETURNS + _OVERS and not PYDEVD_USE_SYS_MONITORING:
-        called = asked in _RETURNS and _is_called_by_library(db, frame)
-        if called or frame.f_code.co_flags & ASYNC_GENERATOR:  # of which pydevd knows nothing
-            _Going.waiting[ident] = (frame, asked)
+    if not PYDEVD_USE_SYS_MONITORING:
+        _follow_waits(db, frame, asked)
     if event == "return" and frame is left:
         if info.pydev_step_cmd in _STEPS:  # nothing more happens in this frame
             _go(db, info, CMD_STEP_INTO_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_INTO, None, frame.f_back)
@@ -93,6 +92,62 @@ def follow(frame, event):
             sf_ends.watch(frame, asked)
     elif asked in _OVERS and not PYDEVD_USE_SYS_MONITORING and not frame.f_code.co_flags & SUSPENDABLE:
         _Going.over[ident] = (frame, asked)
+
+
+def _follow_waits(db, frame, asked):
+    """Have a step stay in a frame that only waits where pydevd would take it to be over (until 3.11)."""
+    ident = thread.get_ident()
+    flags = frame.f_code.co_flags
+    if asked in _STEPS and not flags & ASYNC_GENERATOR:  # of which pydevd knows nothing; else it goes by lines
+        follows = asked in _OVERS or flags & COROUTINE  # into what a generator gives it goes to whoever takes that
+        asked = asked if follows and flags & SUSPENDABLE and _waits_on_line(frame) else None
+    if asked in _RETURNS + _STEPS and flags & SUSPENDABLE:
+        _Going.waiting[ident] = (frame, asked)
+        sf_ends.stay(frame)
+
+
+def _waits_on_line(frame):
+    """Whether a generator or coroutine may wait on the line that it is held at (until 3.11)."""
+    code, starts = frame.f_code, [each[0] for each in dis.findlinestarts(frame.f_code)]
+    begin = max((each for each in starts if each <= frame.f_lasti), default=0)
+    end = min((each for each in starts if each > frame.f_lasti), default=len(code.co_code))
+    return bool(YIELDS.intersection(code.co_code[begin:end:2]))
+
+
+def _stay(frame, value):
+    """What the current thread steps in waits: others that run meanwhile are no place for its step."""
+    db, one = get_global_debugger(), threading._active.get(thread.get_ident())
+    info = getattr(one, "additional_info", None)
+    if info is None or db is None or db.pydb_disposed or not _stays(frame, value):
+        return
+    if info.pydev_state == STATE_RUN and info.pydev_step_cmd != -1:
+        _go_on(db, info)
+
+
+def _go_behind(frame):
+    """An exception has left the frame that the current thread steps in, from a line on which it may wait: pydevd waits on for
+    what will not come (until 3.11), here or in the caller, so the step goes on in whatever of the user's code is next."""
+    ident = thread.get_ident()
+    db, one = get_global_debugger(), threading._active.get(ident)
+    info = getattr(one, "additional_info", None)
+    if info is None or db is None or db.pydb_disposed:
+        return
+    if info.pydev_state == STATE_RUN and info.pydev_step_cmd != -1:
+        _Going.raised.setdefault(ident, LEFT % getattr(frame.f_code, "co_qualname", frame.f_code.co_name))
+        _go(db, info, CMD_STEP_INTO_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_INTO, None, frame.f_back)
+
+
+def _stays(frame, value):
+    """Whether the step of the current thread is to go on in this frame, which gives a value; what that yields, a step into
+    whatever is next follows to whoever iterates."""
+    stepped, asked = _Going.waiting.get(thread.get_ident(), (None, None))
+    return stepped is frame and (asked in _RETURNS + _OVERS or type(value).__name__ != YIELDED)
+
+
+def _go_on(db, info):
+    stepped, asked = _Going.waiting[thread.get_ident()]
+    over = CMD_STEP_OVER_MY_CODE if db.get_use_libraries_filter() else CMD_STEP_OVER
+    _go(db, info, asked if asked in _RETURNS + _OVERS else over, stepped, stepped)
 
 
 def _go(db, info, command, stop_frame, traced):
@@ -117,7 +172,7 @@ def _is_filtered(db, frame):
 def _set_suspend(self, one, reason, *arguments, **options):
     """As pydevd's, but where a step may not be over nobody is held yet: what is waited for may need another thread."""
     hold = functools.partial(_Kept.set_suspend, self, one, reason, *arguments, **options)
-    if reason in _RETURNS + _OVERS and thread.get_ident() in _Going.waiting and one.ident == thread.get_ident():
+    if reason in _RETURNS + _STEPS and thread.get_ident() in _Going.waiting and one.ident == thread.get_ident():
         _Going.suspending[thread.get_ident()] = hold
     else:
         hold()
@@ -127,9 +182,9 @@ def _do_wait_suspend(self, one, frame, event, arg, exception_type=None):
     """As pydevd's, but a function that a library called is held itself as it returns, and not the library's code."""
     hold = _Going.suspending.pop(thread.get_ident(), None)
     if hold is not None:
-        stepped, command = _Going.waiting[thread.get_ident()]
-        if event == "return" and stepped.f_back is frame and sf_ends.only_waits(stepped, arg):
-            _go(self, one.additional_info, command, stepped, stepped)
+        stepped, _ = _Going.waiting[thread.get_ident()]
+        if event == "return" and stepped.f_back is frame and sf_ends.only_waits(stepped, arg) and _stays(stepped, arg):
+            _go_on(self, one.additional_info)
             return
         hold()
     told = _tell_raised(self, frame, event)
@@ -221,9 +276,9 @@ def _tell_raised(db, frame, event):
 
 def _left_by_error(left, frame):
     """What to say where a step comes back to a frame from one that did not return to it, else None."""
-    if left is None or left.f_back is not frame or left.f_lasti < 0 or is_returning(left):
+    if left is None or left.f_back is not frame or left.f_lasti < 0 or sf_ends.is_waiting(left):
         return None
-    if sf_ends.is_waiting(left):
+    if is_over(left) if left.f_code.co_flags & SUSPENDABLE else is_returning(left):
         return None
     return LEFT % getattr(left.f_code, "co_qualname", left.f_code.co_name)
 
@@ -270,5 +325,6 @@ def patch():
     for name in ("make_thread_suspend_single_notification", "make_thread_suspend_message"):
         setattr(NetCommandFactoryJson, name, _naming_ends(getattr(NetCommandFactoryJson, name)))
     sf_ends.Hooks.hold, sf_ends.Hooks.hold_left = staticmethod(_hold), staticmethod(_hold_left)
+    sf_ends.Hooks.stay, sf_ends.Hooks.go_behind = staticmethod(_stay), staticmethod(_go_behind)
     if sys.version_info < (3, 12):
         Returns.left = staticmethod(_left)

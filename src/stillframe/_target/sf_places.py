@@ -16,6 +16,7 @@ from pydevd_file_utils import get_abs_path_real_path_and_base_from_frame
 
 INNER = ("<genexpr>", "<listcomp>", "<setcomp>", "<dictcomp>")
 LOOPS = frozenset(dis.opmap[name] for name in ("FOR_ITER", "GET_ANEXT") if name in dis.opmap)
+THROWN_INTO = dis.opmap.get("CLEANUP_THROW", -1)  # 3.13 tells an `await` again where an exception comes into it
 BLOCKS = (ast.For, ast.AsyncFor, ast.While, ast.If, ast.Try)
 CO_OPTIMIZED = 0x01  # a function's code has it, and not a module's or a class's
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -253,12 +254,14 @@ class Places:
 
     def owns(self, frame, line):
         """Whether a breakpoint on this line is for this frame now: not for a comprehension inside the statement that is
-        there, nor where a statement of several lines comes back to its first one."""
+        there, nor where a statement of several lines comes back to its first one, or an exception comes into what waits."""
         abs_path, real_path, _ = get_abs_path_real_path_and_base_from_frame(frame)
         held = self.sources.get(abs_path) or self.sources.get(real_path)
         if held is None:
             return True
         code, span = frame.f_code, held[1].spans.get(line)
+        if frame.f_lasti >= 0 and code.co_code[frame.f_lasti] == THROWN_INTO:
+            return False
         if span is not None and _comes_back(code, frame.f_lasti, line, span):
             return False
         if code.co_name not in INNER:

@@ -22,6 +22,7 @@ from _pydevd_bundle.pydevd_comm_constants import (
     CMD_STEP_RETURN_MY_CODE,
 )
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
+from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, YIELDED
 from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
 NAME = "stillframe"
@@ -170,7 +171,8 @@ def _resumed(code, offset, error=None):
 def _suspended(code, offset, value):
     """A coroutine waits: a step into whatever it called stays with it, and does not go into the next task instead."""
     db, info = _stepping(_ENTERING)
-    if db is None or not code.co_flags & COROUTINE:
+    waits = code.co_flags & COROUTINE or code.co_flags & ASYNC_GENERATOR and type(value).__name__ != YIELDED
+    if db is None or not waits:
         return
     frame = sys._getframe(1)
     if _Tool.began.get(thread.get_ident()) is frame:

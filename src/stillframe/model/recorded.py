@@ -147,6 +147,8 @@ class History(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     breakpoints: tuple[FateInfo, ...] = ()
     problem: str | None = None
     """Why nothing is recorded at the moment."""
+    unrecorded: Literal["off", "paused"] | None = None
+    """That nothing is, and whether the settings of this project say so."""
 
 
 class RecordedEvent(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -168,6 +170,14 @@ class Events(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     total: int = 0
     """Events from the cursor on; more than are shown where the page is full."""
     notes: tuple[str, ...] = ()
+
+    def first(self, count: int) -> Events:
+        """So many of them, those that were written down first, with the cursor behind these: where there is no room for all."""
+        if count >= len(self.events):
+            return self
+        last = sorted(each.id for each in self.events)[count - 1]
+        kept = tuple(each for each in self.events if each.id <= last)
+        return msgspec.structs.replace(self, events=kept, cursor=str(last))
 
 
 class PlaceDiff(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -217,6 +227,8 @@ class Imported(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     file: str
     runs: tuple[RunInfo, ...]
     hits: int
+    replaced: str | None = None
+    """The run that went by the name before under which it is saved."""
 
 
 class Pruned(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):

@@ -24,19 +24,21 @@ async def _seen(
 ) -> tuple[reading.Row, Stop, str]:
     """The hit that is meant, or the last one of the run; where there is none, what the session itself would say."""
 
-    def ask(connection: sqlite3.Connection) -> tuple[reading.Row, Stop, str]:
+    def ask(connection: sqlite3.Connection) -> tuple[reading.Row, Stop, str] | Run:
         run = (
             chosen(connection, meant)
             if hit
             else finding.of_session(connection, meant.root, meant.name or meant.running)
         )
         id = finding.hit(connection, meant.root, hit, run) if hit else _last(connection, run)
+        if id is None:
+            return run
         (row,) = reading.rows(connection, [id])
         said = _whence(connection, run, row, last=hit is None, gap=record.gap)
         return row, reading.stop(connection, row, View(caller.cwd, meant.root)), said
 
     try:
-        return await record.look(ask)
+        found = await record.look(ask)
     except NotFound as error:
         if hit is not None:
             error.message += f"; {record.gap}" if record.gap else ""
@@ -44,6 +46,12 @@ async def _seen(
         if session is not None:
             session.need_stopped()
         raise _nobody(meant) from None
+    if not isinstance(found, Run):
+        return found
+    if session is not None:
+        session.need_stopped()
+    never = f"{found.handle} ({found.name}) was never stopped, so nothing of it was seen"
+    raise NotFound(f"{never}; {record.gap}" if record.gap else never, hint=Try("history"))
 
 
 def _nobody(meant: Meant) -> NoSession:
@@ -52,11 +60,9 @@ def _nobody(meant: Meant) -> NoSession:
     return NoSession(f"there is no session {meant.name}, and none is recorded", hint=Try("sessions"))
 
 
-def _last(connection: sqlite3.Connection, run: Run) -> int:
+def _last(connection: sqlite3.Connection, run: Run) -> int | None:
     found = connection.execute(f"SELECT max(id) FROM hit WHERE run IN ({run.marks})", run.members).fetchone()[0]
-    if found is None:
-        raise NotFound(f"{run.handle} ({run.name}) was never stopped, so nothing of it was seen", hint=Try("history"))
-    return int(found)
+    return None if found is None else int(found)
 
 
 def _whence(connection: sqlite3.Connection, run: Run, row: reading.Row, *, last: bool, gap: str | None) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import msgspec
 
-from ..errors import NotFound, StillframeError
+from ..errors import NotFound, StillframeError, Try, UsageError
 from ..model.backend import Capability
 from ..model.machine import Disassembles, Instruction
 from ..model.outcomes import SourceLine
@@ -15,7 +15,7 @@ from ..model.places import SymbolPlace, parse_place
 from ..model.plans import Caller
 from ..model.recorded import Crossed
 from ..record import finding, hits, scopes
-from ..record.finding import Spot, View
+from ..record.finding import Run, Spot, View
 from ..record.record import Record
 from ..registry import Access, Meant, Param, operation
 from ..session.session import Session
@@ -41,13 +41,11 @@ async def cross(
     run: RunWord = None,
 ) -> Crossed:
     """One function in one answer: where and how often it was stopped in, its source, and its instructions if it has any."""
-    place = parse_place(symbol)
     view = View(caller.cwd, meant.root)
-    named = place if isinstance(place, SymbolPlace) else SymbolPlace(symbol)
 
     def ask(connection: sqlite3.Connection) -> Crossed:
         found = chosen(connection, meant, run)
-        scope = scopes.scope(connection, found, view, named, None)
+        scope = _scope(connection, found, view, symbol)
         listed = hits.listed(scope, 0, SHOWN)
         spots = [each for each in scope.spots if each.file == scope.spots[0].file]
         return Crossed(
@@ -63,6 +61,21 @@ async def cross(
     found = await record.ask(ask)
     rows, note = await _instructions(session, found.symbol)
     return msgspec.structs.replace(found, disassembly=rows, notes=(*found.notes, note) if note else found.notes)
+
+
+def _scope(connection: sqlite3.Connection, run: Run, view: View, symbol: str) -> scopes.Scope:
+    """The hits in a function; who names a place is told which function that is in."""
+    place = parse_place(symbol)
+    try:
+        return scopes.scope(
+            connection, run, view, place if isinstance(place, SymbolPlace) else SymbolPlace(symbol), None
+        )
+    except NotFound:
+        if isinstance(place, SymbolPlace):
+            raise
+        function = scopes.scope(connection, run, view, place, None).spots[0].symbol
+    hint = Try("cross", {"symbol": function})
+    raise UsageError(f"cross takes a function, and {symbol} is a place in {function}", hint=hint)
 
 
 def _source(connection: sqlite3.Connection, spots: list[Spot]) -> tuple[SourceLine, ...]:

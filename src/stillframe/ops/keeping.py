@@ -17,7 +17,7 @@ from ..record import exporting, finding, importing, pruning
 from ..record.finding import View
 from ..record.pen import Pen
 from ..record.record import Record
-from ..record.replaying import Piece, Recording, Replay
+from ..record.replaying import Mark, Piece, Recording, Replay
 from ..registry import Access, From, Meant, Param, operation
 from ..session.names import check_name
 from ..session.sessions import Sessions
@@ -34,13 +34,16 @@ async def save(meant: Meant, record: Record, name: NameWord, run: RunWord = None
     found, replaced = await record.look(lambda connection: _saving(connection, meant, run, name))
 
     def write(pen: Pen) -> RunInfo:
-        pen.connection.execute(
-            "INSERT OR REPLACE INTO saved(name, root, run, made) VALUES(?,?,?,?)",
-            (name, meant.root, found, time.time()),
-        )
+        _name(pen, meant.root, name, found)
         return finding.info(pen.connection, found)
 
     return Saved(name=name, run=await record.change(write), replaced=replaced)
+
+
+def _name(pen: Pen, root: str, name: str, run: int) -> None:
+    pen.connection.execute(
+        "INSERT OR REPLACE INTO saved(name, root, run, made) VALUES(?,?,?,?)", (name, root, run, time.time())
+    )
 
 
 def _check_word(name: str) -> None:
@@ -58,8 +61,13 @@ def _check_free(connection: sqlite3.Connection, root: str, name: str) -> None:
 def _saving(connection: sqlite3.Connection, meant: Meant, run: str | None, name: str) -> tuple[int, str | None]:
     found = chosen(connection, meant, run)
     _check_free(connection, meant.root, name)
-    before = connection.execute("SELECT run FROM saved WHERE root=? AND name=?", (meant.root, name)).fetchone()
-    return found.id, f"r{before[0]}" if before else None
+    return found.id, _named(connection, meant.root, name)
+
+
+def _named(connection: sqlite3.Connection, root: str, name: str) -> str | None:
+    """The run that goes by a name so far."""
+    before = connection.execute("SELECT run FROM saved WHERE root=? AND name=?", (root, name)).fetchone()
+    return f"r{before[0]}" if before else None
 
 
 @operation(Access.READ, example="dbg replay before")
@@ -77,13 +85,13 @@ async def replay(
 
     def ask(connection: sqlite3.Connection) -> Recording:
         run = finding.run(connection, meant.root, name)
-        ids = connection.execute(f"SELECT id FROM hit WHERE run IN ({run.marks}) ORDER BY id", run.members).fetchall()
-        if not ids:
+        hits = _marks(connection, run)
+        if not hits:
             raise NotFound(f"{run.handle} ({run.name}) has no hits to go through", hint=Try("history"))
         return Recording(
             info=finding.info(connection, run.id),
             root=run.root,
-            hits=tuple(each[0] for each in ids),
+            hits=hits,
             texts=_texts(connection, run),
             printed=tuple(_printed(connection, run)),
         )
@@ -112,13 +120,23 @@ def _printed(connection: sqlite3.Connection, run: finding.Run) -> list[Piece]:
     return [Piece(*row) for row in rows]
 
 
+def _marks(connection: sqlite3.Connection, run: finding.Run) -> tuple[Mark, ...]:
+    spots = {spot.id: (_whole(run, spot.file), spot.line) for spot in finding.reached(connection, run)}
+    rows = connection.execute(f"SELECT id, place, step FROM hit WHERE run IN ({run.marks}) ORDER BY id", run.members)
+    return tuple(Mark(id, spots[place], bool(step)) for id, place, step in rows)
+
+
+def _whole(run: finding.Run, file: str) -> str:
+    """A file as a session names it."""
+    return file if file.startswith(("/", "<")) else f"{run.root}/{file}"
+
+
 def _texts(connection: sqlite3.Connection, run: finding.Run) -> dict[tuple[str, int], str]:
     """The places of a run by the names that a session has for them, each with its file as it was then."""
     texts: dict[tuple[str, int], str] = {}
     for spot in finding.reached(connection, run):
         first, lines = finding.source_lines(connection, spot.source)
-        file = spot.file if spot.file.startswith(("/", "<")) else f"{run.root}/{spot.file}"
-        texts[file, spot.line] = "\n" * (first - 1) + "\n".join(lines) if lines else ""
+        texts[_whole(run, spot.file), spot.line] = "\n" * (first - 1) + "\n".join(lines) if lines else ""
     return texts
 
 
@@ -172,16 +190,15 @@ async def import_(
     path = Path(caller.cwd) / file
 
     def write(pen: Pen) -> Imported:
-        hits = importing.check(path)
+        hits, replaced = importing.check(path), None
         if name is not None:
             _check_free(pen.connection, meant.root, name)
+            replaced = _named(pen.connection, meant.root, name)
         runs = importing.take_in(pen, path, meant.root)
         if name is not None:
-            pen.connection.execute(
-                "INSERT OR REPLACE INTO saved(name, root, run, made) VALUES(?,?,?,?)",
-                (name, meant.root, runs[0], time.time()),
-            )
-        return Imported(file=file, hits=hits, runs=tuple(finding.info(pen.connection, each) for each in runs))
+            _name(pen, meant.root, name, runs[0])
+        told = tuple(finding.info(pen.connection, each) for each in runs)
+        return Imported(file=file, hits=hits, runs=told, replaced=replaced)
 
     return await record.change(write)
 
@@ -205,9 +222,7 @@ async def prune(
     def write(pen: Pen) -> Pruned:
         if run is not None:
             return pruning.prune_one(pen, finding.run(pen.connection, meant.root, run), dry_run=dry_run)
-        return pruning.prune(
-            pen, record.daemon, days=days, megabytes=megabytes, root=None if all else meant.root, dry_run=dry_run
-        )
+        return pruning.prune(pen, days=days, megabytes=megabytes, root=None if all else meant.root, dry_run=dry_run)
 
     if not record.path.exists():
         raise NotFound("nothing has been recorded yet", hint=Try("launch"))

@@ -7,7 +7,9 @@ import sqlite3
 import time
 from typing import TYPE_CHECKING
 
-from ..errors import Try, WrongState
+import msgspec
+
+from ..errors import Try, UsageError, WrongState
 from ..model.recorded import Pruned
 from .pen import Pen
 from .schema import HITS
@@ -22,7 +24,6 @@ EVENTS = 200_000
 
 def prune(
     pen: Pen,
-    daemon: str,
     *,
     days: float | None,
     megabytes: float | None,
@@ -36,56 +37,79 @@ def prune(
     connection = pen.connection
     before = _size(connection)
     connection.execute("SAVEPOINT pruning")
-    hits, removed, kept = 0, 0, 0
-    saved = {row[0] for row in connection.execute("SELECT run FROM saved")}
+    gone, kept = list[_Family](), 0
+    saved = {row[0] for row in connection.execute("SELECT family FROM run WHERE id IN (SELECT run FROM saved)")}
     limit = time.time() - days * DAY if days is not None else None
-    for run, began, its_hits in _removable(connection, daemon, root):
-        is_old = limit is not None and began < limit
-        if removed == most or (not is_old and (megabytes is None or _size(connection) <= megabytes * 1e6)):
+    for each in _removable(connection, root):
+        is_old = limit is not None and each.began < limit
+        if len(gone) == most or (not is_old and (megabytes is None or _size(connection) <= megabytes * 1e6)):
             break
-        if run in saved:
+        if each.id in saved:
             kept += 1
             continue
-        remove(pen, run)
-        removed, hits = removed + 1, hits + its_hits
-    if removed:
+        remove(pen, each.id)
+        gone.append(each)
+    return msgspec.structs.replace(_released(pen, gone, before, dry_run=dry_run), kept_saved=kept)
+
+
+def prune_one(pen: Pen, run: Run, *, dry_run: bool) -> Pruned:
+    """Remove one run by its name, with its children; a child goes with the run that it is a child of, and not by itself."""
+    connection = pen.connection
+    (family,) = connection.execute("SELECT family FROM run WHERE id=?", (run.id,)).fetchone()
+    if family != run.id:
+        words = f"{run.handle} ({run.name}) is a child of r{family}, and goes with it"
+        raise UsageError(words, hint=Try("prune", {"run": f"r{family}"}))
+    (whole,) = _families(connection, "WHERE family=?", (family,))
+    if whole.lives:
+        raise WrongState(f"{run.handle} ({run.name}) is live", hint=Try("stop", {"session": run.name}))
+    before = _size(connection)
+    connection.execute("SAVEPOINT pruning")
+    remove(pen, family)
+    return _released(pen, [whole], before, dry_run=dry_run)
+
+
+def _released(pen: Pen, gone: list[_Family], before: int, *, dry_run: bool) -> Pruned:
+    """These were removed: sweep behind them and see what that made of the file, for good or not."""
+    connection = pen.connection
+    if gone:
         _sweep(connection)
     after = _size(connection)
     if dry_run:
         connection.execute("ROLLBACK TO pruning")
-    elif removed:
+    elif gone:
         pen.forget()
     connection.execute("RELEASE pruning")
-    return Pruned(runs=removed, hits=hits, bytes_before=before, bytes_after=after, kept_saved=kept, dry_run=dry_run)
+    runs, hits = sum(each.runs for each in gone), sum(each.hits for each in gone)
+    return Pruned(runs=runs, hits=hits, bytes_before=before, bytes_after=after, dry_run=dry_run)
 
 
-def prune_one(pen: Pen, run: Run, *, dry_run: bool) -> Pruned:
-    """Remove one run by its name, with its children."""
-    connection = pen.connection
-    ended, daemon, family, hits = connection.execute(
-        f"SELECT ended, daemon, family, (SELECT sum({HITS}) FROM run WHERE family=it.family) FROM run it WHERE id=?",
-        (run.id,),
-    ).fetchone()
-    if ended is None and is_alive(daemon or ""):
-        raise WrongState(f"{run.handle} ({run.name}) is live", hint=Try("stop", {"session": run.name}))
-    before = _size(connection)
-    if not dry_run:
-        remove(pen, family)
-        _sweep(connection)
-        pen.forget()
-    return Pruned(runs=1, hits=hits, bytes_before=before, bytes_after=_size(connection), dry_run=dry_run)
+class _Family(msgspec.Struct, frozen=True):
+    """A run with its children: they leave the record together."""
+
+    id: int
+    began: float
+    runs: int
+    hits: int
+    lives: bool
+    root: str
 
 
-def _removable(connection: sqlite3.Connection, daemon: str, root: str | None) -> list[tuple[int, float, int]]:
-    """Families of runs that are over: number, when they began, hits; the oldest first."""
+def _families(connection: sqlite3.Connection, condition: str = "", given: tuple[int, ...] = ()) -> list[_Family]:
+    """The oldest first."""
     rows = connection.execute(
-        f"SELECT family, min(began), sum({HITS}), sum(ended IS NULL), max(daemon), min(root) FROM run GROUP BY family ORDER BY 2"
+        f"SELECT family, min(began), count(*), sum({HITS}), sum(ended IS NULL), max(daemon), min(root) FROM run {condition}"
+        " GROUP BY family ORDER BY 2",
+        given,
     )
     return [
-        (family, began, hits)
-        for family, began, hits, open_, writer, where in rows
-        if (root is None or where == root) and (not open_ or not is_alive(writer or ""))
+        _Family(id, began, runs, hits, bool(open_) and is_alive(writer or ""), root)
+        for id, began, runs, hits, open_, writer, root in rows
     ]
+
+
+def _removable(connection: sqlite3.Connection, root: str | None) -> list[_Family]:
+    """Those that are over."""
+    return [each for each in _families(connection) if (root is None or each.root == root) and not each.lives]
 
 
 def is_alive(daemon: str) -> bool:

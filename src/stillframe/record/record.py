@@ -95,7 +95,7 @@ class Record:
 
     def keep_within(self, days: float, megabytes: float, every: float = EVERY_SECONDS) -> None:
         """Keep the record within its bounds from now on, whenever nobody waits for anything; 0 is no bound."""
-        self._writer.upkeep = Upkeep(self.daemon, days, megabytes, every)
+        self._writer.upkeep = Upkeep(days, megabytes, every)
         if self.path.exists():
             self._writer.put(Told(Settled()))  # so that the thread begins
 

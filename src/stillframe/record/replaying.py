@@ -46,13 +46,22 @@ class Piece(msgspec.Struct, frozen=True):
     data: bytes
 
 
+class Mark(msgspec.Struct, frozen=True):
+    """A hit by what tells whether the replay stops at it, so that those in between need not be read."""
+
+    id: int
+    spot: tuple[str, int]
+    """Its file, as a session names it, and line."""
+    is_step: bool
+
+
 class Recording(msgspec.Struct, frozen=True):
     """What is gone through: one run of the record."""
 
     info: RunInfo
     root: str
     """The project that its files are of, which need not be that of whoever goes through it."""
-    hits: tuple[int, ...]
+    hits: tuple[Mark, ...]
     texts: Mapping[tuple[str, int], str]
     """The files and lines with hits, as a session names them, each with the text of its file then."""
     printed: tuple[Piece, ...]
@@ -71,7 +80,6 @@ class Replay:
         self._hits = recording.hits
         self._places = frozenset(recording.texts)
         self._view = View("/", recording.root)
-        self._root = recording.root
         self._ending = info.state
         self._at = -1
         self._row: reading.Row | None = None
@@ -116,23 +124,29 @@ class Replay:
     async def _go(self, direction: int, *, stepping: bool) -> None:
         """To the next hit that counts; behind the last one is the end, before the first one there is nothing."""
         at = self._at + direction
-        while 0 <= at < len(self._hits):
-            row, stop = await self._read(at)
-            hit = self._named(row)
-            if stepping or hit or (not self._wanted and not row.step):
-                self._at, self._row, self._stop = at, row, stop
-                self._print_until(reading.rest(row).printed)
-                self._refs.clear()
-                ids = hit if hit and not stepping else ()
-                reason = "breakpoint" if ids else stop.reason
-                self._events.put_nowait(Stopped("1", reason, breakpoints=ids, all_threads=True, counts=bool(ids)))
-                return
+        while 0 <= at < len(self._hits) and not (stepping or self._stops_at(self._hits[at])):
             at += direction
-        if direction < 0:
+        if 0 <= at < len(self._hits):
+            await self._hold(at, () if stepping else self._named(self._hits[at]))
+        elif direction < 0:
             self._events.put_nowait(Stopped("1", "beginning", all_threads=True, counts=False))
-            return
-        self._print_until(None)
-        self._end(f"the recording is over (its program {self._ending})")
+        else:
+            self._print_until(None)
+            self._end(f"the recording is over (its program {self._ending})")
+
+    def _stops_at(self, mark: Mark) -> bool:
+        return bool(self._named(mark)) if self._wanted else not mark.is_step
+
+    def _named(self, mark: Mark) -> tuple[str, ...]:
+        return tuple(each.id for each in self._wanted if (each.file, each.line) == mark.spot)
+
+    async def _hold(self, at: int, ids: tuple[str, ...]) -> None:
+        row, stop = await self._read(self._hits[at].id)
+        self._at, self._row, self._stop = at, row, stop
+        self._print_until(reading.rest(row).printed)
+        self._refs.clear()
+        reason = "breakpoint" if ids else stop.reason
+        self._events.put_nowait(Stopped("1", reason, breakpoints=ids, all_threads=True, counts=bool(ids)))
 
     def _print_until(self, until: tuple[int, int] | None) -> None:
         """Tell what the run had printed by then and was not told before; log points at the end, since it is not recorded
@@ -146,14 +160,13 @@ class Replay:
                 rest.append(piece)
         self._unprinted = rest
 
-    def _named(self, row: reading.Row) -> tuple[str, ...]:
-        whole = row.file if row.file.startswith("/") else f"{self._root}/{row.file}"
-        return tuple(each.id for each in self._wanted if (each.file, each.line) == (whole, row.line))
-
-    async def _read(self, at: int) -> tuple[reading.Row, Stop]:
+    async def _read(self, hit: int) -> tuple[reading.Row, Stop]:
         def ask(connection: sqlite3.Connection) -> tuple[reading.Row, Stop]:
-            (row,) = reading.rows(connection, [self._hits[at]])
-            return row, reading.stop(connection, row, self._view)
+            rows = reading.rows(connection, [hit])
+            if not rows:
+                gone = f"{self.tool.version} has left the record since this replay of it began"
+                raise NotFound(gone, hint=Try("history"))
+            return rows[0], reading.stop(connection, rows[0], self._view)
 
         found: tuple[reading.Row, Stop] = await self._look(ask)
         return found

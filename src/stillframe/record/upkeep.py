@@ -14,10 +14,7 @@ EVERY_SECONDS = 3600.0
 class Upkeep:
     """When the writer's thread is to look, and what it then does. Without bounds it never is."""
 
-    def __init__(
-        self, daemon: str = "", days: float = 0.0, megabytes: float = 0.0, every: float = EVERY_SECONDS
-    ) -> None:
-        self._daemon = daemon
+    def __init__(self, days: float = 0.0, megabytes: float = 0.0, every: float = EVERY_SECONDS) -> None:
         self._days = days or None
         self._megabytes = megabytes or None
         self._every = every
@@ -45,6 +42,6 @@ class Upkeep:
 
     def turn(self, pen: Pen) -> None:
         """Remove the oldest run, if there is one too many; then others may write before it is looked again."""
-        done = pruning.prune(pen, self._daemon, days=self._days, megabytes=self._megabytes, most=1)
+        done = pruning.prune(pen, days=self._days, megabytes=self._megabytes, most=1)
         if not done.runs:
             self.put_off()

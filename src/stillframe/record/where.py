@@ -6,6 +6,7 @@ qty % 2 == 1 or sku in ('A-1', 'B-2') or when >= '2026-01-01'
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,8 @@ from .figures import EXACT
 
 LONGEST = 2000
 DEEPEST = 50
+_SQLITES = 2**63
+"""From here on a whole number is none of SQLite's."""
 _TOKEN = re.compile(
     r"""\s*(?:(?P<number>-?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)
     |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
@@ -191,7 +194,8 @@ class Reader:
         right = self.operand() if op else wanted
         match left, divisor, right:
             case Path(of="value" | "len"), Constant(float() | int() as by), Constant(float() | int() as rest) if by:
-                return Remainder(left, float(by), "!=" if op is None else "==" if op == "=" else op, rest)
+                told = rest if abs(rest) < _SQLITES else float(rest)
+                return Remainder(left, float(by), "!=" if op is None else "==" if op == "=" else op, told)
         raise UsageError(f"the {self._what} takes a remainder as in n % 2 == 1: of what was recorded, by a number")
 
     def _one_of(self, left: Operand, closing: str) -> Condition:
@@ -246,8 +250,9 @@ class Reader:
 
 
 def _number(text: str) -> float:
+    """A whole number of more digits than a float can have is as good as infinite."""
     number = float(text)
-    return int(text) if abs(number) >= EXACT and text.removeprefix("-").isdigit() else number
+    return int(text) if EXACT <= abs(number) < math.inf and text.removeprefix("-").isdigit() else number
 
 
 def steps_of(text: str) -> tuple[texts.Step, ...]:

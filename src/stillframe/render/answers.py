@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..model import recorded as model
 from . import keeping, recorded
 from .escape import escape
-from .text import clipped, show
+from .text import clipped, fitting, show
 
 
 @show.register
@@ -29,6 +29,7 @@ def _trend(result: model.Trend, name: str, budget: int) -> str:
 @show.register
 def _history(result: model.History, name: str, budget: int) -> str:
     paused = f"\nrecording is paused: {result.problem}" if result.problem else ""
+    paused += "\nrecording is turned off here (record = false)" if result.unrecorded == "off" else ""
     room = budget - len(paused)
     rows = recorded.history_rows(result)
     if result.operations_total is None:
@@ -43,14 +44,14 @@ def _history(result: model.History, name: str, budget: int) -> str:
 
 @show.register
 def _events(result: model.Events, name: str, budget: int) -> str:
-    last = "".join(f"note: {escape(each)}\n" for each in result.notes) + f"cursor {result.cursor}"
+    last = "".join(f"note: {escape(each)}\n" for each in result.notes) + "cursor "
     if not result.events:
-        return f"nothing new\n{last}"
-    return (
-        clipped([recorded.event_row(each) for each in result.events], budget - len(last) - 1, total=result.total)
-        + "\n"
-        + last
-    )
+        return f"nothing new\n{last}{result.cursor}"
+    room = budget - len(last) - len(result.cursor) - 1
+    rows = {each.id: recorded.event_row(each) for each in result.events}
+    shown = result.first(fitting([rows[id] for id in sorted(rows)], room, result.total))
+    told = clipped([rows[each.id] for each in shown.events], room, total=result.total)
+    return f"{told}\n{last}{shown.cursor}"
 
 
 @show.register

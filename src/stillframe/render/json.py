@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from ..dispatch import Dispatched
+from ..dispatch import Dispatched, Reply
 from ..model import exact
+from ..model.recorded import Events
 
 _TEXTS = ("output", "stderr", "log", "stdout", "console", "text")
 _MANY = (64, 32, 16, 8, 4, 2, 1)
@@ -59,9 +60,27 @@ _SAID = 200
 def json(done: Dispatched, budget: int) -> str:
     """One line of JSON."""
     data = exact.harmless(exact.encode(done.reply))
+    if len(data) > budget and isinstance(done.reply, Reply) and isinstance(done.reply.result, Events):
+        data = _fit_events(done.reply, done.reply.result, budget)
     if len(data) > budget:
         data = _fit(msgspec.to_builtins(done.reply), budget)
     return data.decode() + "\n"
+
+
+def _fit_events(reply: Reply, events: Events, budget: int) -> bytes:
+    """As many events as there is room for, with the cursor behind these, so that none is passed over."""
+    count = len(events.events)
+    while True:
+        made: dict[str, Any] = msgspec.to_builtins(msgspec.structs.replace(reply, result=events.first(count)))
+        cut: dict[str, dict[str, Any]] = {}
+        for limit in (1024, 128):
+            if len(_dumps(made)) > budget:
+                _shorten_texts(made["result"], limit, cut, names=("data",))
+                made["result"]["cut"] = list(cut.values())
+        data = _dumps(made)
+        if len(data) <= budget or count <= 1:
+            return data
+        count = (count + 1) // 2
 
 
 def _dumps(reply: Any) -> bytes:
@@ -127,18 +146,20 @@ def _fit_error(reply: dict[str, Any], budget: int) -> bytes:
     return _dumps(reply)
 
 
-def _shorten_texts(node: Any, limit: int, cut: dict[str, dict[str, Any]], path: str = "") -> None:
+def _shorten_texts(
+    node: Any, limit: int, cut: dict[str, dict[str, Any]], path: str = "", names: tuple[str, ...] = _TEXTS
+) -> None:
     if isinstance(node, dict):
         for key, value in node.items():
-            if key in _TEXTS and isinstance(value, str) and len(value) > limit:
+            if key in names and isinstance(value, str) and len(value) > limit:
                 node[key] = value[-limit:]
                 total = cut.get(path + key, {}).get("total", len(value))
                 cut[path + key] = {"part": path + key, "shown": limit, "total": total}
             else:
-                _shorten_texts(value, limit, cut, f"{path}{key}.")
+                _shorten_texts(value, limit, cut, f"{path}{key}.", names)
     elif isinstance(node, list | tuple):
         for item in node:
-            _shorten_texts(item, limit, cut, path)
+            _shorten_texts(item, limit, cut, path, names)
 
 
 def _shorten_lists(

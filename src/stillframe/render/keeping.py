@@ -23,7 +23,8 @@ def exported(result: recorded.Exported) -> str:
 
 def imported(result: recorded.Imported) -> list[str]:
     head = f"imported {hits(result.hits)} from {escape(result.file)}"
-    return [head, *(run_row(each) for each in result.runs)]
+    before = [f"note: its name was that of {result.replaced} before"] if result.replaced else []
+    return [head, *(run_row(each) for each in result.runs), *before]
 
 
 def pruned(result: recorded.Pruned) -> str:

@@ -304,7 +304,7 @@ def clipped(rows: list[str], budget: int, total: int | None = None, start: int =
     whole = max(total or 0, start + len(rows) if rows and not ends else 0)
     if not rows:
         return f"nothing from {start:,} on: there are {whole:,}" if whole else "nothing"
-    spare = len(f"\n… {whole:,} of {whole:,} shown, from {start:,}")
+    spare = _last_word(whole, start)
     cut = start > 0 or (ends[-1] if ends else len(rows)) < whole
     shown, count = parts.joined(rows, "\n", budget - (spare if cut else 0), spare)
     if not cut and count == len(rows):
@@ -312,6 +312,17 @@ def clipped(rows: list[str], budget: int, total: int | None = None, start: int =
     shares = ends[count - 1] - start if ends else count
     last = f"\n… {shares:,} of {whole:,} shown" + (f", from {start:,}" if start else "")
     return shorten(shown, max(budget - spare, 0)) + last
+
+
+def fitting(rows: list[str], budget: int, total: int) -> int:
+    """How many of these rows, which are not all of them where `total` is more, `clipped` has room for."""
+    spare = _last_word(total, 0)
+    return parts.joined(rows, "\n", budget - (spare if len(rows) < total else 0), spare)[1]
+
+
+def _last_word(whole: int, start: int) -> int:
+    """Room for the row that says how many are shown."""
+    return len(f"\n… {whole:,} of {whole:,} shown, from {start:,}")
 
 
 def notes(said: Sequence[str]) -> list[str]:

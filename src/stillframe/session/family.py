@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from ..errors import StillframeError
+from ..errors import AdapterGone, StillframeError
 from ..model.backend import CatchRule
 from ..model.outcomes import Breakpoint
 from ..model.powers import Rechecks, Wraps
@@ -25,11 +25,17 @@ async def sync_breakpoints(session: Session) -> None:
     """Make the debuggers of this session and of its descendants want what we want."""
     if session.live and session.phase is not Phase.NEW:
         session.need_live()
-        await session.breakpoints.sync(session.backend)
+        with _may_end(session):
+            await session.breakpoints.sync(session.backend)
     for child in session.children:
         child.breakpoints.adopt(session.breakpoints)
         await sync_breakpoints(child)
     session.on_breakpoints(session)
+
+
+def _may_end(member: Session) -> contextlib.AbstractContextManager[None]:
+    """A child that ends in the middle of an order to the family is no fault of the order; its end comes as an event."""
+    return contextlib.nullcontext() if member.parent is None else contextlib.suppress(AdapterGone)
 
 
 async def recheck(session: Session) -> None:
@@ -49,7 +55,8 @@ async def _recheck(member: Session) -> None:
 async def set_catch(session: Session, rule: CatchRule) -> None:
     for member in session.family():
         if member.live:
-            await member.backend.set_catch(rule)
+            with _may_end(member):
+                await member.backend.set_catch(rule)
         member.catch = rule
 
 

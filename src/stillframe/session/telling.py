@@ -97,7 +97,7 @@ def _exited(session: Session) -> Exited:
         signal=ended.signal,
         cause=ended.cause,
         lost_error=ended.lost_error,
-        after=round((session.ended_at or time.monotonic()) - session.started, 3),
+        after=round((session.ended_at or time.monotonic()) - session.started, 3) if session.origin.kept else None,
         notes=_children_left(session) + _children_unseen(session, never_hit),
         never_hit=never_hit,
     )
