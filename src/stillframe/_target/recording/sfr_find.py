@@ -107,21 +107,29 @@ def innermost(code, inner, line):
     return best, name
 
 
-def holders(code, inner, line):
+def holders(code, line):
     """The code in which a line's statement runs: (code, name) pairs. None of them where the line holds nothing."""
-    found = [(each, name) for each, name in [(code, _MODULE)] + inner if line in sfr_code.lines_of(each)]
+    found = [(each, name) for each, name in _bodies(code) if line in _own_lines(each)]
     named = [(each, name) for each, name in found if not name.endswith(">") or name == _MODULE]
-    functions = [(each, name) for each, name in named if name != _MODULE]
-    classes = [each for each in (functions or named or found)]
-    return classes[-1:] if functions else classes
+    inside = [(each, name) for each, name in named if name != _MODULE]
+    return inside[-1:] or named or found
 
 
-def next_line(code, inner, line):
+def next_line(code, line):
     """The line itself where it holds code, else the next one that does; None behind the last."""
-    lines = set(sfr_code.lines_of(code))
-    for each, _ in inner:
-        lines |= sfr_code.lines_of(each)
+    lines = {each for body, _ in _bodies(code) for each in _own_lines(body)}
     return min((each for each in lines if each >= line), default=None)
+
+
+def _bodies(code):
+    """All code of a module: its own level, then the functions and the bodies of classes in it, outer ones first."""
+    return [(code, _MODULE)] + list(sfr_code.nested(code, classes=True))
+
+
+def _own_lines(code):
+    """The lines that hold code of it. That of the word `class` is a statement of whoever defines the class."""
+    is_class = not code.co_flags & sfr_code.FUNCTION and code.co_name != _MODULE
+    return sfr_code.lines_of(code) - ({code.co_firstlineno} if is_class else set())
 
 
 def version():
