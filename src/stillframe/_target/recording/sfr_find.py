@@ -1,5 +1,6 @@
 """Finding what was asked for among the code that the program runs, and telling which functions there are."""
 
+import os
 import sys
 
 from . import sfr_code
@@ -7,6 +8,7 @@ from .sfr_told import quoted
 
 MOST_NAMES = 3000
 _MODULE = "<module>"
+_MAIN = "__main__"
 
 
 class Finder:
@@ -41,7 +43,7 @@ class Finder:
 
     def _is_named(self, frame):
         """Whether it is of a module that was named: `json!loads`, or `json.loads`."""
-        return frame.f_globals.get("__name__") in self.modules
+        return not self.modules.isdisjoint(_names_of(frame))
 
     def name_of(self, code):
         found = self.names.get(id(code))
@@ -75,13 +77,14 @@ class Finder:
     def _fits(self, where, code, name, frame, users):
         wanted, module = sfr_code.plain_name(where["function"]), where.get("module")
         plain = sfr_code.plain_name(name)
-        whole = (frame.f_globals.get("__name__") or "") + "." + plain
+        names = _names_of(frame)
+        is_it = plain == wanted or plain.endswith("." + wanted)
         if where.get("file") and sfr_code.real(code.co_filename) != where["file"]:
             return False
         if module:
-            its = frame.f_globals.get("__name__") or ""
-            return (plain == wanted or plain.endswith("." + wanted)) and (its == module or its.endswith("." + module))
-        return (plain == wanted or plain.endswith("." + wanted) or whole == wanted) and (users or whole == wanted)
+            return is_it and any(each == module or each.endswith("." + module) for each in names)
+        whole = any(("." + each + "." + plain).endswith("." + wanted) for each in names)
+        return (is_it or whole) and (users or whole)
 
     def _defined(self, code, name, ran):
         if self.said >= MOST_NAMES or name.rpartition(".")[2].startswith("<"):
@@ -95,6 +98,17 @@ class Finder:
             "true" if ran else "false",
         )
         self.told.say(line)
+
+
+def _names_of(frame):
+    """What the module of a call is called: the program itself also as it would be imported, from whatever folder."""
+    own = frame.f_globals.get("__name__")
+    if own != _MAIN:
+        return (own,) if type(own) is str else ()
+    called, file = getattr(frame.f_globals.get("__spec__"), "name", None), frame.f_globals.get("__file__")
+    if type(called) is not str or called == own:  # it was named by its file or folder
+        called = os.path.splitext(sfr_code.real(file))[0].replace(os.sep, ".") if type(file) is str else own
+    return (own, called[: -len("." + own)] if called.endswith("." + own) else called)
 
 
 def innermost(code, inner, line):
