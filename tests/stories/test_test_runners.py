@@ -72,6 +72,10 @@ def test_nodes_own_runner_is_found_held_at_the_failure_and_recorded_for_the_call
     assert "green, 1 passed" in user.ok("test", "shop.test.js::shop::is good", *PATIENT)
     said = user.fails("test", "adds upp", *PATIENT, code=1, error="not_found")
     assert "nearest: shop.test.js::adds up" in said
+    said = user.fails("test", "shops.test.js::adds up", code=1, error="not_found")
+    assert said.endswith("shops.test.js; there is shop.test.js (try: dbg test 'shop.test.js::adds up')\n"), said
+    said = user.fails("test", "--runner", "jest", code=5, error="adapter_missing")
+    assert said.endswith("npm install --save-dev jest (try: dbg test again, once that is installed)\n"), said
     user.file("broken.test.js", "throw new Error('at load');\n")
     text = user.ok("test", "broken.test.js", *PATIENT)
     assert ": 1 file of tests could not be read\n" in text and "Error: at load" in text, "once, and no word of calls"
