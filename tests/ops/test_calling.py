@@ -10,7 +10,10 @@ from stillframe.ops.repeating import NONE
 def test_that_nothing_is_otherwise_is_said_once_and_only_of_runs_that_could_be_compared() -> None:
     calls = told(f"{NONE}; 1 of 4 further runs failed, recorded")
     both = better(told(f"{NONE}; 2 of 4 further runs failed, held"), calls)
-    assert both.compared == f"{NONE}; 2 of 4 further runs failed, held; nor in others: 1 of 4 further runs failed, recorded"
+    assert (
+        both.compared
+        == f"{NONE}; 2 of 4 further runs failed, held; nor in others: 1 of 4 further runs failed, recorded"
+    )
     both = better(told("no difference to tell: none of them failed; 0 of 12 further runs failed, held"), calls)
     assert both.compared == (
         "no difference to tell: none of them failed; 0 of 12 further runs failed, held; "

@@ -55,7 +55,9 @@ def test_a_command_in_the_place_of_a_file_is_told_where_commands_stand(user: Use
     assert "python3 is a program on PATH, and a whole command stands behind `--`" in said
     assert said.endswith("(try: dbg launch --name it -- python3 app.py)\n")
     user.file("Makefile", "sort:\n\ttrue\n")
-    assert "(try: dbg crash -- python3 app.py)" in user.fails("crash", "python3", "app.py", code=1, error="launch_failed")
+    assert "(try: dbg crash -- python3 app.py)" in user.fails(
+        "crash", "python3", "app.py", code=1, error="launch_failed"
+    )
     assert "--build 'make sort'" in user.fails("launch", "sort", code=1, error="launch_failed"), "ours, yet to be made"
 
 

@@ -290,7 +290,15 @@ print(Order().total())
 def test_statements_in_the_body_of_a_class_and_beside_annotations_are_reached(user: User, version: str) -> None:
     user.file("order.py", CLASS_BODY)
     lines = (3, 5, 6, 8, 9)
-    words = ("probe", *(f"order.py:{line}" for line in lines), "--expect", "rate()", "--", INTERPRETERS[version], "order.py")
+    words = (
+        "probe",
+        *(f"order.py:{line}" for line in lines),
+        "--expect",
+        "rate()",
+        "--",
+        INTERPRETERS[version],
+        "order.py",
+    )
     places = user.json(*words)["places"]
     told = [(each["actual"]["line"], each["count"], each["claims"][0]["held"]) for each in places]
     assert told == [(line, 1, 1) for line in lines]

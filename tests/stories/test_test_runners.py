@@ -307,7 +307,9 @@ def test_mocha_tells_what_was_compared_as_it_is_and_what_ran_when_it_did_not_end
     assert user.json("sessions")["sessions"] == []
     user.file("test/spins.js", "it('ends', () => {});\nit('spins', () => { for (;;); });\n")
     text = user.ok("test", "test/spins.js", "--timeout", "6")
-    assert " in test/spins.js::spins; 1 passed by then (--timeout gives it more time; `dbg hang -- COMMAND`" in text, text
+    assert " in test/spins.js::spins; 1 passed by then (--timeout gives it more time; `dbg hang -- COMMAND`" in text, (
+        text
+    )
     user.file("package.json", '{"private": true, "scripts": {"test": "npm run unit", "unit": "mocha tdd/*.js"}}')
     user.file("tdd/one.js", "suite('is not there in bdd', () => {});\n")
     text = user.ok("test", *PATIENT)
