@@ -587,6 +587,17 @@ SimpleHandler(io.BytesIO(), io.BytesIO(), sys.stderr, {"QUERY_STRING": "c", "SER
 """
 
 
+ITSELF = """\
+def price(self, name):
+        try:
+            return self.prices[name]
+        except KeyError:
+            return b"none"
+
+    def answer\
+"""
+
+
 POOL = """\
 import os
 import time
@@ -612,6 +623,15 @@ def test_an_error_that_a_framework_caught_is_what_a_server_is_asked_about(user: 
     ), rows
     part = "  self.prices={'a': 3}, self=Shop(notes=["  # what the line reads of an object that is told in part
     assert any(row.startswith(part) for row in rows), rows
+    assert not any("catches itself" in row for row in rows), rows
+    user.file("itself.py", SERVER.replace("self.prices[name]", "self.price(name)").replace("def answer", ITSELF))
+    rows = user.ok("crash", "--ready", "serving", "--do", asks, "--", "python", "itself.py").splitlines()
+    itself = (
+        "no error left your code; dbg launch --catch raised with the same command stops at one that it catches itself"
+    )
+    assert f"note: {itself}" in rows, (
+        "an error that is handled in the user's own code is common in Python, and not told"
+    )
     user.file("pool.py", POOL)
     rows = user.ok("crash", "--ready", "serving", "--do", asks, "--", "python", "pool.py").splitlines()
     assert rows[0].startswith("KeyError: 'c' at pool.py:6 in price; exit 1 after "), rows

@@ -105,7 +105,7 @@ def better(held: Repeated, recorded: Repeated | None) -> Repeated:
         return held
     said = f"{held.compared}; in others: {recorded.compared}"
     if held.compared.startswith(NONE):
-        said = f"{held.compared}; nor in others: {recorded.compared.removeprefix(f'{NONE}; ')}"
+        said = f"{held.compared}; nor in others: {(recorded.compared or '').removeprefix(f'{NONE}; ')}"
     return msgspec.structs.replace(held, varies=recorded.varies or held.varies, compared=said)
 
 
