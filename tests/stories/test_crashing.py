@@ -8,6 +8,7 @@ import sys
 import psutil
 import pytest
 
+from ..conftest import INTERPRETERS
 from .conftest import User, eventually, gone
 
 SHOP = """\
@@ -679,4 +680,28 @@ def test_an_exit_in_a_library_after_an_error_that_was_only_printed_tells_how_to_
     assert note.endswith("dbg launch --catch raised -- python app.py stops at one that is caught in silence"), note
     stopped = user.ok("launch", "--catch", "raised", "--", "python", "app.py")
     assert "stopped: ValueError: no config at app.py:4 in bad\n" in stopped, stopped
+    user.ok("stop")
+
+
+ENDLESS = """\
+class Endless:
+    def __repr__(self):
+        while True:
+            pass
+
+try:
+    raise KeyError(Endless())
+except KeyError as error:
+    raise ValueError(Endless()) from error
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+def test_an_error_whose_text_never_comes_is_held_where_it_was_raised(user: User, version: str) -> None:
+    user.file("endless.py", ENDLESS)
+    text = user.ok("crash", "--timeout", "12", "--", INTERPRETERS[version], "endless.py")
+    assert text.startswith("ValueError at endless.py:9 in <module>; "), text
+    assert "from KeyError at endless.py:7 in <module>" in text, text
+    user.ok("launch", "--", INTERPRETERS[version], "endless.py")
+    assert "ValueError, uncaught\n" in user.ok("exception")
     user.ok("stop")
