@@ -532,3 +532,29 @@ def test_the_program_itself_is_a_module_by_the_name_that_it_would_be_imported_by
             report = user.json("trace", place, "--", python, *command)
             assert report["verdict"] == "traced", (command, place, report)
     assert user.json("trace", "art!total", "--", python, "shop/cart.py")["verdict"] == "no such function"
+
+
+SILENT = """\
+class Endless:
+    def __repr__(self):
+        while True:
+            pass
+
+def work(what):
+    try:
+        raise ValueError(what)
+    except ValueError:
+        return [1, 2]
+
+work(Endless())
+work({"a": [1]})
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_text_of_an_error_is_asked_of_what_it_holds(user: User, version: str) -> None:
+    user.file("silent.py", SILENT)
+    text = user.ok("trace", "work", "--", INTERPRETERS[version], "silent.py")
+    assert "raises ValueError: <Endless>\n" in text and "= [1, 2]\n" in text, text
+    text = user.ok("trace", "work", "--call", "2", "--", INTERPRETERS[version], "silent.py")
+    assert "raises ValueError: {'a': [1]}\n" in text, text
