@@ -29,7 +29,7 @@ def swift_python() -> Path | None:
     a shell script, and the site-packages of a machine may hold .pth files that run code at each start. It is our own
     interpreter where that is of the same version. Made once, in the virtual environment that the tests run in; none where that
     cannot be."""
-    machines = on_path("python3", os.environ, ".")
+    machines = on_path("python3", {**os.environ, "PATH": _elsewhere()}, ".")
     if machines is None or sys.prefix == sys.base_prefix:
         return None
     about = f"{os.path.realpath(machines)} {os.stat(machines).st_mtime_ns} {os.path.realpath(sys.executable)}"
@@ -41,6 +41,12 @@ def swift_python() -> Path | None:
         except (OSError, subprocess.CalledProcessError):
             return None
     return place / "bin"
+
+
+def _elsewhere() -> str:
+    """PATH without the environment that the tests run in, which has debugpy and may be activated."""
+    ours = Path(sys.prefix, "bin")
+    return os.pathsep.join(each for each in os.get_exec_path() if Path(each) != ours)
 
 
 _ABOUT = "import site, sys; print('%d.%d' % sys.version_info[:2], *site.getsitepackages(), sep='\\n')"
@@ -88,10 +94,8 @@ def find_interpreters() -> dict[str, str]:
         binary = folder / "bin" / "python"
         if match and match[1] in VERSIONS and binary.exists():
             found[match[1]] = str(binary)
-    ours = Path(sys.prefix, "bin")  # which has debugpy, and may be on PATH
-    elsewhere = os.pathsep.join(each for each in os.get_exec_path() if Path(each) != ours)
     for version in VERSIONS:
-        named = shutil.which(f"python{version}", path=elsewhere)
+        named = shutil.which(f"python{version}", path=_elsewhere())
         if version not in found and named and "shims" not in named:
             found[version] = named
         if SWIFT is not None and (SWIFT / f"python{version}").exists():

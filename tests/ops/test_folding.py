@@ -53,8 +53,18 @@ def test_a_value_of_another_sort_makes_a_turn_worth_telling() -> None:
     assert isinstance(loop, Loop)
     assert [(turn.number, turn.why) for turn in loop.told] == [(1, "first"), (3, "differs"), (4, "last")]
     assert [kind(each) for each in ("-1.5e3", "NaN", "None", "Cart(items=[])", "[1]", "true", "0x5f {a = 1}")] == [
-        "number", "number", "None", "Cart", "[", "bool", "address",
+        "number", "nan", "None", "Cart", "[", "bool", "address",
     ]  # fmt: skip
+
+
+def test_the_turn_in_which_a_number_becomes_none_is_told() -> None:
+    fold = Fold([(1, 2)])
+    for mean in ("1.5", "inf", "2.5", "nan", "nan", "nan"):
+        fold.take(Step(line=1))
+        fold.take(Step(line=2, changes=(Change(name="mean", new=mean),)))
+    (loop,) = fold.steps()
+    assert isinstance(loop, Loop)
+    assert [(turn.number, turn.why) for turn in loop.told] == [(1, "first"), (4, "differs"), (6, "last")]
 
 
 def test_loops_that_nobody_told_of_are_known_by_coming_back() -> None:

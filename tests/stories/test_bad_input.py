@@ -49,6 +49,18 @@ def test_a_command_that_is_not_there_is_named_as_such(user: User) -> None:
     assert "as in: app.py -- -v" in user.fails("launch", "app.py -v", code=2, error="usage")
 
 
+def test_a_command_in_the_place_of_a_file_is_told_where_commands_stand(user: User) -> None:
+    user.file("app.py", "x = 1\n")
+    said = user.fails("launch", "--name", "it", "python3", "app.py", code=1, error="launch_failed")
+    assert "python3 is a program on PATH, and a whole command stands behind `--`" in said
+    assert said.endswith("(try: dbg launch --name it -- python3 app.py)\n")
+    user.file("Makefile", "sort:\n\ttrue\n")
+    assert "(try: dbg crash -- python3 app.py)" in user.fails(
+        "crash", "python3", "app.py", code=1, error="launch_failed"
+    )
+    assert "--build 'make sort'" in user.fails("launch", "sort", code=1, error="launch_failed"), "ours, yet to be made"
+
+
 def test_names_too_long_for_any_file_are_the_callers_fault_and_told_in_short(user: User) -> None:
     long = "y" * 5000
     for words in (["launch", f"{long}.py"], ["crash", "--", long], ["probe", f"{long}.py:3"], ["test", long]):

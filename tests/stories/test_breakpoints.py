@@ -256,7 +256,7 @@ def test_a_place_in_no_file_names_the_file_that_may_be_meant(user: User) -> None
             f"{place} unbound: {meant}\n"
         )
         told = user.ok("trace", place, "--", "python", "app.py").splitlines()[0]
-        assert told.startswith(f"{place}: no such place") and told.endswith(": the nearest are src/shop/core/calc.py")
+        assert told.startswith(f"{place}: no such place") and told.endswith("; nearest: src/shop/core/calc.py")
         text = place.replace(":2", '@"return"')
         said = user.fails("launch", "app.py", "--break", text, code=1, error="not_found")
         assert "cannot be read: No such file or directory; there is src/shop/core/calc.py" in said

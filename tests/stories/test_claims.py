@@ -270,3 +270,35 @@ def test_every_call_of_a_function_on_one_line_counts(user: User, version: str) -
     places = user.json(*words)["places"]
     told = [(each["count"], each["claims"][0]["held"], each["claims"][0]["violated"]) for each in places]
     assert told == [(5, 3, 2), (5, 3, 2)], places
+
+
+CLASS_BODY = """\
+def rate():
+    return 3
+limit: int = rate()
+class Order:
+    net: int = rate()
+    gross = net * 2
+
+    def total(self) -> int:
+        return self.gross
+print(Order().total())
+"""
+
+
+@pytest.mark.parametrize("version", [*VERSIONS, *(["3.14"] if "3.14" in INTERPRETERS else [])])
+def test_statements_in_the_body_of_a_class_and_beside_annotations_are_reached(user: User, version: str) -> None:
+    user.file("order.py", CLASS_BODY)
+    lines = (3, 5, 6, 8, 9)
+    words = (
+        "probe",
+        *(f"order.py:{line}" for line in lines),
+        "--expect",
+        "rate()",
+        "--",
+        INTERPRETERS[version],
+        "order.py",
+    )
+    places = user.json(*words)["places"]
+    told = [(each["actual"]["line"], each["count"], each["claims"][0]["held"]) for each in places]
+    assert told == [(line, 1, 1) for line in lines]

@@ -8,6 +8,7 @@ import sys
 import psutil
 import pytest
 
+from ..conftest import INTERPRETERS
 from .conftest import User, eventually, gone
 
 SHOP = """\
@@ -587,6 +588,17 @@ SimpleHandler(io.BytesIO(), io.BytesIO(), sys.stderr, {"QUERY_STRING": "c", "SER
 """
 
 
+ITSELF = """\
+def price(self, name):
+        try:
+            return self.prices[name]
+        except KeyError:
+            return b"none"
+
+    def answer\
+"""
+
+
 POOL = """\
 import os
 import time
@@ -612,6 +624,15 @@ def test_an_error_that_a_framework_caught_is_what_a_server_is_asked_about(user: 
     ), rows
     part = "  self.prices={'a': 3}, self=Shop(notes=["  # what the line reads of an object that is told in part
     assert any(row.startswith(part) for row in rows), rows
+    assert not any("catches itself" in row for row in rows), rows
+    user.file("itself.py", SERVER.replace("self.prices[name]", "self.price(name)").replace("def answer", ITSELF))
+    rows = user.ok("crash", "--ready", "serving", "--do", asks, "--", "python", "itself.py").splitlines()
+    itself = (
+        "no error left your code; dbg launch --catch raised with the same command stops at one that it catches itself"
+    )
+    assert f"note: {itself}" in rows, (
+        "an error that is handled in the user's own code is common in Python, and not told"
+    )
     user.file("pool.py", POOL)
     rows = user.ok("crash", "--ready", "serving", "--do", asks, "--", "python", "pool.py").splitlines()
     assert rows[0].startswith("KeyError: 'c' at pool.py:6 in price; exit 1 after "), rows
@@ -659,4 +680,28 @@ def test_an_exit_in_a_library_after_an_error_that_was_only_printed_tells_how_to_
     assert note.endswith("dbg launch --catch raised -- python app.py stops at one that is caught in silence"), note
     stopped = user.ok("launch", "--catch", "raised", "--", "python", "app.py")
     assert "stopped: ValueError: no config at app.py:4 in bad\n" in stopped, stopped
+    user.ok("stop")
+
+
+ENDLESS = """\
+class Endless:
+    def __repr__(self):
+        while True:
+            pass
+
+try:
+    raise KeyError(Endless())
+except KeyError as error:
+    raise ValueError(Endless()) from error
+"""
+
+
+@pytest.mark.parametrize("version", ["3.8", "3.13"])
+def test_an_error_whose_text_never_comes_is_held_where_it_was_raised(user: User, version: str) -> None:
+    user.file("endless.py", ENDLESS)
+    text = user.ok("crash", "--timeout", "12", "--", INTERPRETERS[version], "endless.py")
+    assert text.startswith("ValueError at endless.py:9 in <module>; "), text
+    assert "from KeyError at endless.py:7 in <module>" in text, text
+    user.ok("launch", "--", INTERPRETERS[version], "endless.py")
+    assert "ValueError, uncaught\n" in user.ok("exception")
     user.ok("stop")

@@ -394,7 +394,10 @@ def test_a_program_that_ends_does_not_hang_and_a_crash_that_takes_too_long_is_to
     )
     report = user.json("crash", "--timeout", "50", "--ready", "up", "--do", "true", "--", "python3", "spin.py")
     assert (report["verdict"], report["hang"]["after"]) == ("hangs", report["end"]["after"])
-    assert report["notes"] == ["it was waited for until 1 s after the command of --do had ended, and was then ended"]
+    assert report["notes"] == [
+        "it was waited for until 1 s after the command of --do had ended, and was then ended",
+        "no error left your code; dbg launch --catch raised with the same command stops at one that it catches itself",
+    ]
     (group,) = report["hang"]["groups"]
     assert (group["names"], group["state"], group["stack"]["frames"][0]["line"] in (4, 5)) == (
         ["MainThread"],

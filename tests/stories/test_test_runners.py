@@ -72,6 +72,10 @@ def test_nodes_own_runner_is_found_held_at_the_failure_and_recorded_for_the_call
     assert "green, 1 passed" in user.ok("test", "shop.test.js::shop::is good", *PATIENT)
     said = user.fails("test", "adds upp", *PATIENT, code=1, error="not_found")
     assert "nearest: shop.test.js::adds up" in said
+    said = user.fails("test", "shops.test.js::adds up", code=1, error="not_found")
+    assert said.endswith("shops.test.js; there is shop.test.js (try: dbg test 'shop.test.js::adds up')\n"), said
+    said = user.fails("test", "--runner", "jest", code=5, error="adapter_missing")
+    assert said.endswith("npm install --save-dev jest (try: dbg test again, once that is installed)\n"), said
     user.file("broken.test.js", "throw new Error('at load');\n")
     text = user.ok("test", "broken.test.js", *PATIENT)
     assert ": 1 file of tests could not be read\n" in text and "Error: at load" in text, "once, and no word of calls"
@@ -303,7 +307,9 @@ def test_mocha_tells_what_was_compared_as_it_is_and_what_ran_when_it_did_not_end
     assert user.json("sessions")["sessions"] == []
     user.file("test/spins.js", "it('ends', () => {});\nit('spins', () => { for (;;); });\n")
     text = user.ok("test", "test/spins.js", "--timeout", "6")
-    assert " in test/spins.js::spins; 1 passed of 1 by then (--timeout gives it more time)\n" in text, text
+    assert " in test/spins.js::spins; 1 passed by then (--timeout gives it more time; `dbg hang -- COMMAND`" in text, (
+        text
+    )
     user.file("package.json", '{"private": true, "scripts": {"test": "npm run unit", "unit": "mocha tdd/*.js"}}')
     user.file("tdd/one.js", "suite('is not there in bdd', () => {});\n")
     text = user.ok("test", *PATIENT)

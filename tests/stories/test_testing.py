@@ -314,6 +314,12 @@ def test_unittest_tells_the_same_of_its_assertions_subtests_and_classes(user: Us
         "test", "tests/test_price.py::Price::test_agian", *OURS, "--runner", "unittest", code=1, error="not_found"
     )
     assert "nearest: tests/test_price.py::Price::test_again" in said, said
+    user.file(
+        "checks.py", "import unittest\n\nclass Checks(unittest.TestCase):\n    def test_it(self):\n        pass\n"
+    )
+    for selector in ("checks.py::Checks::test_ti", "./checks.py::Checks::test_ti", "checks.Checks.test_ti"):
+        said = user.fails("test", selector, *OURS, "--runner", "unittest", code=1, error="not_found")
+        assert "nearest: checks.py::Checks::test_it" in said, "of a file that is called as no test"
     for selector in ("Price.test_again", "Price::test_again"):  # of whichever module
         text = user.ok("test", selector, *OURS, "--once", "--runner", "unittest")
         assert ": 1 of 1 failed, 1 file unread\n" in text and "tests.test_price.Price.test_again" in text, text

@@ -516,3 +516,45 @@ def test_the_report_of_another_process_is_said_in_a_word_where_the_error_was_tol
     assert "ValueError: invalid literal" in told("work", "--if", "'x' in rows").partition("\nstderr:")[2], (
         "where, it did not tell"
     )
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_program_itself_is_a_module_by_the_name_that_it_would_be_imported_by(user: User, version: str) -> None:
+    user.file("shop/cart.py", "def total():\n    return 3\n\ntotal()\n")
+    user.file("shop/__main__.py", "from . import cart\n\ndef main():\n    return cart.total()\n\nmain()\n")
+    python = INTERPRETERS[version]
+    asked = {
+        ("shop/cart.py",): ("cart!total", "shop.cart!total", "cart.total", "__main__!total"),
+        ("-m", "shop"): ("shop!main", "shop.main", "__main__!main", "cart!total"),
+    }
+    for command, places in asked.items():
+        for place in places:
+            report = user.json("trace", place, "--", python, *command)
+            assert report["verdict"] == "traced", (command, place, report)
+    assert user.json("trace", "art!total", "--", python, "shop/cart.py")["verdict"] == "no such function"
+
+
+SILENT = """\
+class Endless:
+    def __repr__(self):
+        while True:
+            pass
+
+def work(what):
+    try:
+        raise ValueError(what)
+    except ValueError:
+        return [1, 2]
+
+work(Endless())
+work({"a": [1]})
+"""
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_no_text_of_an_error_is_asked_of_what_it_holds(user: User, version: str) -> None:
+    user.file("silent.py", SILENT)
+    text = user.ok("trace", "work", "--", INTERPRETERS[version], "silent.py")
+    assert "raises ValueError: <Endless>\n" in text and "= [1, 2]\n" in text, text
+    text = user.ok("trace", "work", "--call", "2", "--", INTERPRETERS[version], "silent.py")
+    assert "raises ValueError: {'a': [1]}\n" in text, text

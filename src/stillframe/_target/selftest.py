@@ -53,7 +53,7 @@ NAMES = {
     "PyDevdAPI.set_function_breakpoints _get_code_lines internal_step_in_thread",
     "_pydevd_bundle.pydevd_comm": (
         "ReaderThread._terminate_on_socket_close WriterThread.add_command WriterThread.empty socket_module.create_connection "
-        "InternalThreadCommand.do_it InternalSetNextStatementThread.do_it"
+        "InternalThreadCommand.do_it InternalSetNextStatementThread.do_it build_exception_info_response"
     ),
     "_pydevd_bundle.pydevd_comm_constants": (
         "CMD_RETURN CMD_STEP_CAUGHT_EXCEPTION CMD_STEP_INTO CMD_STEP_INTO_MY_CODE CMD_STEP_INTO_COROUTINE CMD_STEP_OVER "
@@ -62,7 +62,7 @@ NAMES = {
     "_pydevd_bundle.pydevd_net_command": "NetCommand.call_after_send NetCommand.send NetCommand._after_send",
     "_pydevd_bundle.pydevd_net_command_factory_json": (
         "NetCommandFactoryJson.make_io_message NetCommandFactoryJson.make_thread_suspend_single_notification "
-        "NetCommandFactoryJson.make_thread_suspend_message"
+        "NetCommandFactoryJson.make_thread_suspend_message build_exception_info_response"
     ),
     "_pydevd_bundle.pydevd_dont_trace_files": "PYDEV_FILE",
     "_pydevd_bundle.pydevd_daemon_thread": "PyDBDaemonThread.do_kill_pydev_thread",
@@ -98,7 +98,7 @@ FIELDS = {  # set by constructors
     ),
     "_pydevd_bundle.pydevd_suspended_frames.SuspendedFramesManager": "_thread_id_to_tracker",
     "_pydevd_bundle.pydevd_frame_utils.FramesList": (
-        "frame_id_to_lineno exc_type exc_desc trace_obj current_frame last_frame _frames"
+        "frame_id_to_lineno exc_type exc_desc trace_obj current_frame last_frame _frames chained_frames_list"
     ),
 }
 

@@ -29,6 +29,7 @@ from _pydevd_bundle import (
     sf_resumed,
     sf_stepping,
     sf_tracing,
+    sf_worded,
 )
 from _pydevd_bundle import pydevd_command_line_handling as command_line
 from _pydevd_bundle.pydevd_api import PyDevdAPI
@@ -357,6 +358,7 @@ def patch(settings):
     sf_lifetimes.patch()
     sf_bare.patch()
     sf_resumed.patch()
+    sf_worded.patch()
     pydevd_additional_thread_info_regular._current_frames = sf_release.current_frames
     cls.set_tracing_for_untraced_contexts = sf_release.trace_everybody
     pydevd.start_client = _start_client

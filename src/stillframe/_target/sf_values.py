@@ -220,12 +220,17 @@ class _Writer:
 def told(error, bounds):
     """`Type: message` of an exception, though its own str may fail or never return."""
     name = name_of(type(error))
-    try:
-        text = sf_watch.within(bounds.seconds, str, error)
-    except BaseException:  # an exception's own str is code of the program too
-        return name
+    text = message_of(error, bounds)
     text = _remote(text) if name in _REMOTE else text[:500]
     return "%s: %s" % (name, text) if text else name
+
+
+def message_of(error, bounds):
+    """What an exception says; nothing where its own str fails or never returns."""
+    try:
+        return sf_watch.within(bounds.seconds, str, error)
+    except BaseException:  # an exception's own str is code of the program too
+        return ""
 
 
 def _remote(text):

@@ -21,7 +21,7 @@ from ..model.backend import Backend, Tool
 from ..model.plans import AttachPlan, Plan
 from ..settings import load, project_root
 from . import elf
-from .absent import no_such_file, no_such_program
+from .absent import command_meant, no_such_file, no_such_program
 from .building import way_to_make
 from .cores import completed
 from .finding import Needs, find
@@ -131,6 +131,8 @@ def for_plan(plan: Plan) -> Adapter:
     reason = plainfiles.why_out_of_reach(path) if plan.kind in ("file", "command") else None
     if reason and (plan.kind == "file" or "/" in word):
         raise LaunchFailed(f"cannot read {path}: {reason}")
+    if plan.kind == "file" and not os.path.exists(path) and (meant := command_meant(plan)):
+        raise meant
     others = declared_here(plan.env, plan.cwd)
     everyone = (*_in_order(plan), *others.project, _wrapper(), *others.catalogue)
     found = next((each for each in others.user if each.understands(plan)), None) or _below_a_sign(plan, others)

@@ -8,8 +8,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..errors import LaunchFailed
-from ..model import plainfiles
+from ..model import plainfiles, wording
+from ..model.plans import Plan
 from ..settings import ALIKE, entries, file_like
+from .building import way_to_make
+from .interpreters import on_path
 
 _OWN_PROGRAMS = (".venv/bin", "venv/bin", "node_modules/.bin")
 """Where a project keeps programs of its own that PATH does not lead to."""
@@ -27,6 +30,19 @@ def no_such_program(word: str, cwd: str, env: Mapping[str, str], more: str = "")
     own = _own_program(word, Path(cwd))
     found = None if more else own or next(iter(difflib.get_close_matches(word, _on_path(env), 1, ALIKE)), None)
     return _told(f"no such program: {word}{' on PATH' if own else ''}", word, found, more)
+
+
+def command_meant(plan: Plan) -> LaunchFailed | None:
+    """A whole command in the place of a file, as in `dbg launch python app.py`: PATH has a program of that name, and nothing
+    here does. A name by itself may also be that of a program which is yet to be made."""
+    word, *args = plan.command
+    if "/" in word or on_path(word, plan.env, plan.cwd) is None:
+        return None
+    if not args and way_to_make(Path(plan.cwd, word), Path(plan.cwd)):
+        return None
+    way = wording.either("stands behind `--`", "is given as `command`")
+    message = f"no such file: {Path(plan.cwd, word)}; {word} is a program on PATH, and a whole command {way}"
+    return LaunchFailed(message, detail={"command": plan.command})
 
 
 def _told(message: str, missing: str, instead: str | None, more: str) -> LaunchFailed:

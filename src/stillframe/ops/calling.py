@@ -103,9 +103,9 @@ def better(held: Repeated, recorded: Repeated | None) -> Repeated:
         return recorded
     if held.difference is not None:
         return held
-    said = f"{held.compared}; nor in others: {recorded.compared}".replace(
-        f"; nor in others: {NONE}; ", "; nor in others: "
-    )
+    said = f"{held.compared}; in others: {recorded.compared}"
+    if held.compared.startswith(NONE):
+        said = f"{held.compared}; nor in others: {(recorded.compared or '').removeprefix(f'{NONE}; ')}"
     return msgspec.structs.replace(held, varies=recorded.varies or held.varies, compared=said)
 
 

@@ -255,7 +255,7 @@ def _unbound(run: RecordedRun, spec: BreakSpec, here: PlaceTold, told: Told) -> 
         names = tuple(dict.fromkeys(told.names))
         close = near(asked.function, names)
         return "no such function in your code that was loaded and recorded" + (
-            f": the nearest are {', '.join(close)}" if close else ""
+            f"; nearest: {', '.join(close)}" if close else ""
         )
     if (
         asked.file

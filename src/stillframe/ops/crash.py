@@ -50,7 +50,7 @@ from .programs import Command, Program, ReadyWord, RunTerms, default_name
 from .recorded_run import recorded_run
 from .repeating import Attempt, Times, UntilFail, check, compare, ended_well, nothing_to_compare
 from .repeating import repeat as repeat_runs
-from .reported import handled_before, programs_of, unseen, with_ignored
+from .reported import handled_before, programs_of, unseen, with_ignored, within
 from .sanitized import with_own_words
 from .since import Behind, SinceWord, check_own, places_of
 from .since import since as since_revision
@@ -292,6 +292,7 @@ async def _report(
         notes=(
             *_notes(seen, failure, wish),
             *unseen(failure, caught, wish.plan),
+            *(within(wish.plan) if seen.cued and wish.do and not (failure or caught) else ()),
             *_where_to_hold(failure or caught, wish),
         ),
     )

@@ -11,7 +11,8 @@ from ..model.traces import AnyStep, Loop, Step, Turn
 
 KEPT = 8
 """Turns of one loop that are kept for going another way."""
-_NUMBER = re.compile(r"-?[\d.]+(e[+-]?\d+)?j?n?$|-?(inf|nan|Infinity)$|NaN$")
+_NUMBER = re.compile(r"-?[\d.]+(e[+-]?\d+)?j?n?$|-?(inf|Infinity)$")
+_NAN = frozenset({"nan", "-nan", "NaN"})
 
 
 def kind(text: str | None) -> str:
@@ -22,6 +23,8 @@ def kind(text: str | None) -> str:
         return "text"
     if _NUMBER.match(text):
         return "number"
+    if text in _NAN:  # which all that is worked out with it becomes, too
+        return "nan"
     if text.startswith("0x"):
         return "address"
     if text in ("True", "False", "true", "false"):

@@ -90,7 +90,10 @@ _IN_A_FRAME = frozenset({"eval", "set", "set-return", "expand", "watch"})
 
 
 def _mended(error: StillframeError, call: Call, _session: Session | None) -> Try | None:
-    """The same start with the name that there is, in the place of the one that there is not."""
+    """The same start with the name that there is, in the place of the one that there is not; or with its words as a command."""
+    if command := error.detail.get("command"):
+        others = {name: given for name, given in _given(call).items() if name != "program"}
+        return Try(call.op, {**others, "command": command})
     missing, instead = error.detail.get("missing"), error.detail.get("instead")
     if not missing or not instead:
         return None

@@ -33,7 +33,7 @@ At = Annotated[
 Where = Annotated[
     str | None,
     Param(
-        "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= % in, and, or, not; '2026-01-31'",
+        "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= % in, and, or, not; a date in quotes",
         metavar="EXPR",
     ),
 ]

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import msgspec
 
 from ..adapters.leaving import ignored_by, tells_handed_errors
+from ..model import wording
 from ..model.outcomes import Exited
 from ..model.plans import Plan
 from ..model.powers import Wraps
@@ -75,6 +76,15 @@ def unseen(failure: Failure | None, handled: Failure | None, plan: Plan) -> tupl
     return (
         f"no error was reported before; dbg launch --catch raised -- {again} stops at one that is caught in silence",
     )
+
+
+def within(plan: Plan) -> tuple[str, ...]:
+    """That an error may have stayed in the user's own code, of a program that answered what it was asked: in Python such errors
+    are too common to be told."""
+    if not tells_handed_errors(plan):
+        return ()
+    again = wording.call("launch", catch="raised")
+    return (f"no error left your code; {again} with the same command stops at one that it catches itself",)
 
 
 def _several(count: int) -> tuple[str, ...]:

@@ -140,7 +140,11 @@ def setting_rows(result: Configured) -> list[str]:
     """As the files have them, each with where it is said; and the files, where all settings are told."""
     rows = [escape(_setting(each)) for each in result.settings]
     notes = [f"note: {escape(each)}" for each in result.notes]
-    return rows if len(rows) == 1 else [*rows, *notes, escape(f"from {', '.join(result.files)}, later ones holding")]
+    return (
+        rows
+        if len(rows) == 1
+        else [*rows, *notes, escape(f"looked for in {', '.join(result.files)}, later ones holding")]
+    )
 
 
 def _setting(each: Setting) -> str:

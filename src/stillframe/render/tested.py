@@ -87,12 +87,24 @@ def _verdict(result: TestReport) -> str:
         case "unfinished":
             at = f" in {escape(result.running)}" if result.running else ""
             failed = f", {counts.failed:,} failed" if counts.failed else ""
-            more = f" ({wording.option('timeout')} gives it more time)" if isinstance(result.end, Running) else ""
-            return f"{ending(result.end)}{at}; {counts.passed:,} passed{failed} of {counts.total:,} by then{more}"
+            known = (
+                not result.running or counts.total > counts.passed + counts.failed
+            )  # else the one that runs is not counted
+            of = f" of {counts.total:,}" if known else ""
+            more = f" ({_more()})" if isinstance(result.end, Running) else ""
+            return f"{ending(result.end)}{at}; {counts.passed:,} passed{failed}{of} by then{more}"
         case _ if counts.passed:  # as a runner does that counts what happens beside its tests, or what they covered
             return f"{counts.passed:,} passed{said}, none failed, and yet {ending(result.end)}"
         case _:
             return f"it told of no tests, {ending(result.end)}"
+
+
+def _more() -> str:
+    """What to do about a run that was not at its end."""
+    asked = wording.either(
+        "`dbg hang -- COMMAND`, with what runs the tests,", "hang, with the command that runs the tests,"
+    )
+    return f"{wording.option('timeout')} gives it more time; {asked} tells where it stands"
 
 
 def _tests(number: int) -> str:

@@ -61,7 +61,7 @@ def _nothing(result: TraceReport) -> str:
     asked = escape(result.asked)
     match result.verdict:
         case "no such function":
-            near = f": the nearest are {', '.join(map(escape, result.near))}" if result.near else ""
+            near = f"; nearest: {', '.join(map(escape, result.near))}" if result.near else ""
             return f"{asked}: no such place in your code that was loaded and recorded{near}"
         case "never called":
             at = ", ".join(parts.place(each.file, each.line) for each in result.found[:3])

@@ -81,13 +81,13 @@ async def test_a_tool_whose_usual_verb_is_not_allowed_does_nothing_else_in_its_p
             told = await looker.call_tool("go", arguments)
             assert (
                 told.is_error
-                and "go how=continue needs control, and only inspect is allowed here (how is wait)" in text_of(told)
+                and "go how=continue needs control, and only inspect is allowed here (how may be wait)" in text_of(told)
             )
         assert "count stopped" in text_of(await looker.call_tool("go", {"how": "wait"}))
         told = await reader.call_tool("state", {})
         assert (
             told.is_error
-            and "state part=state needs inspect, and only read is allowed here (part is output or " in text_of(told)
+            and "state part=state needs inspect, and only read is allowed here (part may be output or " in text_of(told)
         )
         await owner.call_tool("stop", {})
 

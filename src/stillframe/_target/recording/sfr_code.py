@@ -17,6 +17,8 @@ _BEGINNING = frozenset(
 )
 _THROWN = dis.opmap.get("CLEANUP_THROW", -1)
 _LAMBDA = "<lambda>"
+_ANNOTATIONS = "__annotate__"
+"""What Python makes of the annotations of a scope from 3.14 on: a function with their lines in it, which nobody wrote."""
 _LIBRARIES = ("site-packages", "dist-packages")
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _CWD = os.getcwd()
@@ -77,18 +79,18 @@ def is_users_class(kind, all_code=False):
     return type(file) is str and is_users(file, all_code)
 
 
-def nested(code, name=""):
-    """Every function below a code object, with its qualified name."""
+def nested(code, name="", classes=False):
+    """Every function below a code object, with its qualified name; with `classes`, the bodies of classes as well."""
     for const in code.co_consts:
-        if not hasattr(const, "co_code"):
+        if not hasattr(const, "co_code") or const.co_name == _ANNOTATIONS:
             continue
         if name and code.co_flags & FUNCTION:
             inner = name + ".<locals>." + const.co_name
         else:
             inner = (name + "." if name else "") + const.co_name
-        if const.co_flags & FUNCTION:
+        if classes or const.co_flags & FUNCTION:
             yield const, inner
-        for each in nested(const, inner):
+        for each in nested(const, inner, classes):
             yield each
 
 

@@ -1,5 +1,6 @@
 """Finding what was asked for among the code that the program runs, and telling which functions there are."""
 
+import os
 import sys
 
 from . import sfr_code
@@ -7,6 +8,7 @@ from .sfr_told import quoted
 
 MOST_NAMES = 3000
 _MODULE = "<module>"
+_MAIN = "__main__"
 
 
 class Finder:
@@ -41,7 +43,7 @@ class Finder:
 
     def _is_named(self, frame):
         """Whether it is of a module that was named: `json!loads`, or `json.loads`."""
-        return frame.f_globals.get("__name__") in self.modules
+        return not self.modules.isdisjoint(_names_of(frame))
 
     def name_of(self, code):
         found = self.names.get(id(code))
@@ -75,13 +77,14 @@ class Finder:
     def _fits(self, where, code, name, frame, users):
         wanted, module = sfr_code.plain_name(where["function"]), where.get("module")
         plain = sfr_code.plain_name(name)
-        whole = (frame.f_globals.get("__name__") or "") + "." + plain
+        names = _names_of(frame)
+        is_it = plain == wanted or plain.endswith("." + wanted)
         if where.get("file") and sfr_code.real(code.co_filename) != where["file"]:
             return False
         if module:
-            its = frame.f_globals.get("__name__") or ""
-            return (plain == wanted or plain.endswith("." + wanted)) and (its == module or its.endswith("." + module))
-        return (plain == wanted or plain.endswith("." + wanted) or whole == wanted) and (users or whole == wanted)
+            return is_it and any(each == module or each.endswith("." + module) for each in names)
+        whole = any(("." + each + "." + plain).endswith("." + wanted) for each in names)
+        return (is_it or whole) and (users or whole)
 
     def _defined(self, code, name, ran):
         if self.said >= MOST_NAMES or name.rpartition(".")[2].startswith("<"):
@@ -97,6 +100,17 @@ class Finder:
         self.told.say(line)
 
 
+def _names_of(frame):
+    """What the module of a call is called: the program itself also as it would be imported, from whatever folder."""
+    own = frame.f_globals.get("__name__")
+    if own != _MAIN:
+        return (own,) if type(own) is str else ()
+    called, file = getattr(frame.f_globals.get("__spec__"), "name", None), frame.f_globals.get("__file__")
+    if type(called) is not str or called == own:  # it was named by its file or folder
+        called = os.path.splitext(sfr_code.real(file))[0].replace(os.sep, ".") if type(file) is str else own
+    return (own, called[: -len("." + own)] if called.endswith("." + own) else called)
+
+
 def innermost(code, inner, line):
     """The function whose body holds the line, with its name; the module where none does."""
     best, name = code, _MODULE
@@ -107,21 +121,29 @@ def innermost(code, inner, line):
     return best, name
 
 
-def holders(code, inner, line):
+def holders(code, line):
     """The code in which a line's statement runs: (code, name) pairs. None of them where the line holds nothing."""
-    found = [(each, name) for each, name in [(code, _MODULE)] + inner if line in sfr_code.lines_of(each)]
+    found = [(each, name) for each, name in _bodies(code) if line in _own_lines(each)]
     named = [(each, name) for each, name in found if not name.endswith(">") or name == _MODULE]
-    functions = [(each, name) for each, name in named if name != _MODULE]
-    classes = [each for each in (functions or named or found)]
-    return classes[-1:] if functions else classes
+    inside = [(each, name) for each, name in named if name != _MODULE]
+    return inside[-1:] or named or found
 
 
-def next_line(code, inner, line):
+def next_line(code, line):
     """The line itself where it holds code, else the next one that does; None behind the last."""
-    lines = set(sfr_code.lines_of(code))
-    for each, _ in inner:
-        lines |= sfr_code.lines_of(each)
+    lines = {each for body, _ in _bodies(code) for each in _own_lines(body)}
     return min((each for each in lines if each >= line), default=None)
+
+
+def _bodies(code):
+    """All code of a module: its own level, then the functions and the bodies of classes in it, outer ones first."""
+    return [(code, _MODULE)] + list(sfr_code.nested(code, classes=True))
+
+
+def _own_lines(code):
+    """The lines that hold code of it. That of the word `class` is a statement of whoever defines the class."""
+    is_class = not code.co_flags & sfr_code.FUNCTION and code.co_name != _MODULE
+    return sfr_code.lines_of(code) - ({code.co_firstlineno} if is_class else set())
 
 
 def version():

@@ -162,12 +162,11 @@ class Probe:
         if self.where.get("file") != sfr_code.real(code.co_filename) or self.where.get("line") is None:
             return
         asked = self.where["line"]
-        line = next_line(code, inner, asked)
+        line = next_line(code, asked)
         if line is None:
             self._missing("%s holds no code from line %d on" % (os.path.basename(code.co_filename), asked))
             return
-        here = holders(code, inner, line)
-        for each, name in here:
+        for each, name in holders(code, line):
             self._at(each, name, line)
 
     def _missing(self, reason):

@@ -161,11 +161,11 @@ class Texts:
         return quoted(self.text(value, summed, again))
 
     def exception(self, error):
-        """`Type: message`, with the message from its arguments where its class has no str of its own."""
+        """`Type: message`, with the message from its arguments where its class has a str of its own, or one of them may have."""
         name = type(error).__name__
         plain = type(error).__str__ in (BaseException.__str__, Exception.__str__, KeyError.__str__, OSError.__str__)
         try:
-            if plain:
+            if plain and all(type(each) in _SHORT for each in error.args):
                 text = str(error)
             elif getattr(error, "args", ()):
                 text = ", ".join(each if type(each) is str else self.text(each) for each in error.args[:3])

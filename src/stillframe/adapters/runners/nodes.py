@@ -19,6 +19,7 @@ from ...model.places import BreakSpec, LinePlace
 from ...model.plans import Plan
 from ...model.recorder import Where
 from ...model.tested import Counts, TestFailure, Told
+from ...settings import file_like
 from ..interpreters import on_path
 from ..node.options import version_of
 from ..recorders import PLAIN
@@ -87,7 +88,10 @@ class NodeRunner:
             program = scripts.get(self.package) if isinstance(scripts, dict) else scripts
             if isinstance(program, str) and (package / program).is_file():
                 return os.path.normpath(package / program), str(manifest.get("version", ""))
-        raise AdapterMissing(f"{self.name} is not installed for {ask.root}: npm install --save-dev {self.package}")
+        raise AdapterMissing(
+            f"{self.name} is not installed for {ask.root}: npm install --save-dev {self.package}",
+            hint=Try("test", once="that is installed"),  # no `setup` of ours does that
+        )
 
     async def plan(self, ask: TestAsk, folder: Path) -> Plan:
         node = on_path("node", ask.env, ask.cwd)
@@ -199,12 +203,20 @@ def selected(ask: TestAsk) -> tuple[str | None, str | None]:
     path = Path(ask.cwd, file)
     if not path.exists():
         if names or "/" in file or re.search(r"\.[cm]?[jt]sx?$", file):
-            raise NotFound(f"no such file: {path}")
+            raise _no_such_file(path, names, ask)
         return None, re.escape(file)
     inside = path.resolve()
     root = Path(ask.root).resolve()
     shown = str(inside.relative_to(root)) if inside.is_relative_to(root) else str(inside)
     return shown, f"(^| ){escaped(' '.join(names))}$" if names else None
+
+
+def _no_such_file(path: Path, names: list[str], ask: TestAsk) -> NotFound:
+    """With the file that may be meant, so that the next call can name the test in it."""
+    meant = file_like(path, Path(ask.cwd))
+    if meant is None:
+        return NotFound(f"no such file: {path}")
+    return NotFound(f"no such file: {path}; there is {meant}", detail={"nearest": ["::".join([meant, *names])]})
 
 
 def escaped(text: str) -> str:

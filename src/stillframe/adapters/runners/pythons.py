@@ -166,7 +166,7 @@ class Unittest(PythonRunner):
 
     def listed(self, ask: TestAsk) -> tuple[str, ...] | None:
         signs, show = Signs(Path(ask.cwd)), shown_from(ask.cwd)
-        files = signs.test_files(".py")
+        files = dict.fromkeys([*_file_named(ask), *signs.test_files(".py")])
         return tuple(name for file in files for name in _cases(file, show(str(file)) or str(file)))
 
 
@@ -219,7 +219,8 @@ def _unittest_name(selector: str, cwd: str) -> list[str]:
     """`tests/test_shop.py::Shop::test_total` in unittest's own words; a bare word chooses among all tests."""
     file, *names = selector.split("::")
     if file.endswith(".py"):
-        return [".".join([file.removesuffix(".py").removeprefix("./").replace("/", "."), *names])] if names else [file]
+        module = os.path.relpath(Path(cwd, file), cwd).removesuffix(".py").replace("/", ".")
+        return [".".join([module, *names])] if names else [file]
     if Path(cwd, file).is_dir():
         return ["discover", "-s", file]
     dotted = ".".join([file, *names])
@@ -227,6 +228,17 @@ def _unittest_name(selector: str, cwd: str) -> list[str]:
     # `Shop.test_total` is a class of some module, which unittest would take for a module.
     is_class = first[:1].isupper() and not any(Path(cwd, each).exists() for each in (first, f"{first}.py"))
     return ["-k", dotted] if "." not in dotted or is_class else [dotted]
+
+
+def _file_named(ask: TestAsk) -> list[Path]:
+    """The file that a selector names, which may be called anything: `checks.py::Shop`, or `checks.Shop`."""
+    file = (ask.selector or "").partition("::")[0]
+    if file.endswith(".py"):
+        tried = [Path(ask.cwd, file)]
+    else:
+        parts = file.split(".")
+        tried = [Path(ask.cwd, *parts[:count]).with_suffix(".py") for count in range(len(parts), 0, -1) if all(parts)]
+    return [each for each in tried if each.is_file()][:1]
 
 
 def _is_missing(failure: TestFailure) -> bool:

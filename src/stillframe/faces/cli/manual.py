@@ -520,7 +520,7 @@ MANUAL: "dict[str, Page]" = {
         "example": "dbg hits shop.py:14 --where 'price > 10'\ndbg hits shop.py:14 --count-by 'type(price)'",
         "fields": {
             "at": 'a place: file:line, file@"text" or a function\'s name',
-            "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= % in, and, or, not; '2026-01-31'",
+            "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= % in, and, or, not; a date in quotes",
             "group_by": "group by a recorded path, or by place, function, thread or reason",
             "count_by": "only count, by the same",
             "top": "hits or groups at the most (default 20)",
@@ -545,7 +545,7 @@ MANUAL: "dict[str, Page]" = {
         "fields": {
             "at": "a place",
             "name": "a recorded name, item.qty or len(x)",
-            "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= % in, and, or, not; '2026-01-31'",
+            "where": "only hits in which this holds: names, item.qty, type(x), len(x), == != < <= > >= % in, and, or, not; a date in quotes",
             "plot": "draw it into this SVG file",
             "run": "the run: r12, a saved name or a session's name; if left out the current session's, or the newest since its end",
         },

@@ -108,7 +108,9 @@ def _verb(tools: Toolset, tool: Tool, word: Any) -> str:
         every = (*tool.verbs, *tool.refused)
         named = verb if verb in every else next((v for v in every if verb in VERBS[v].get("aliases", ())), None)
         if named in tool.refused:
-            raise tools.refusal(_called(tool, named), VERBS[named]["access"], f"{tool.by} is {' or '.join(tool.verbs)}")
+            raise tools.refusal(
+                _called(tool, named), VERBS[named]["access"], f"{tool.by} may be {' or '.join(tool.verbs)}"
+            )
         if named:
             return named
     raise UsageError(f"{tool.name}: {tool.by} is one of {', '.join(tool.verbs)}, not {word!r:.60}")
