@@ -61,7 +61,7 @@ def test_a_variable_is_watched_memory_is_read_and_the_run_is_gone_back_through(u
         assert "a recorded program cannot be written to" in user.says(*words).err
     around = user.ok("disasm", "--back", "1", "--count", "3").splitlines()
     assert [each[:1] for each in around if each.startswith((">", " "))] == [" ", ">", " "]
-    assert (told := re.match(r"rip = (0x[0-9a-f]+) ", user.ok("registers", "rip")))
+    assert (told := re.match(r"rip = (0x[0-9a-f]+) ", user.ok("registers", "$rip")))
     assert user.json("status")["instruction"] == told[1]
     assert user.fails("registers", "nosuch", code=2, error="usage")
     assert {"registers", "step back", "exception info"} <= set(user.json("capabilities")["can"])
