@@ -309,3 +309,46 @@ async def test_no_thread_of_a_core_moves_however_many_there_are(dbg: stillframe.
         with pytest.raises(WrongState, match="core"):
             await moving()
     assert stopped(await dbg.state()).frame == stop.frame
+
+
+OVERTAKEN = """
+#include <pthread.h>
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static int twice(int n) {
+    int r = 2 * n;
+    return r;
+}
+static void *work(void *arg) {
+    pthread_mutex_lock(&gate);
+    *(int *)arg = 5;
+    return 0;
+}
+int main(void) {
+    pthread_t other;
+    int n = 0;
+    pthread_mutex_lock(&gate);
+    pthread_create(&other, 0, work, &n);
+    pthread_mutex_unlock(&gate), pthread_join(other, 0);
+    n = twice(n);
+    return n - 10;
+}
+"""
+
+
+async def test_a_step_that_a_breakpoint_has_overtaken_ends_no_later_move(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "over.c").write_text(OVERTAKEN)
+    places = ["join(other", "= 5", "= twice", "2 * n"]
+    stop = stopped(await dbg.launch("over.c", breaks=[f'over.c@"{each}"' for each in places], adapter="lldb"))
+    assert (stop.reason, stop.stack[0].function) == ("breakpoint", "main")
+    stop = stopped(await dbg.next())
+    assert (stop.reason, stop.stack[0].function) == ("breakpoint", "work"), "while main waits in the middle of its line"
+    stop = stopped(await dbg.next())
+    assert (stop.reason, stop.stack[0].function) == ("step", "work")
+    stop = stopped(await dbg.continue_())
+    assert (stop.reason, stop.breakpoints, stop.stack[0].function) == ("breakpoint", ("b3",), "main")
+    stop = stopped(await dbg.next())
+    assert (stop.reason, stop.stack[0].function) == ("breakpoint", "twice")
+    ended = await dbg.continue_()
+    assert isinstance(ended, Exited) and ended.exit_code == 0, ended

@@ -72,6 +72,7 @@ class Desk(object):
             "watch": self.watch,
             "jump": self.jump,
             "move": self.move,
+            "drop_steps": lambda a: stops.drop_steps(self.process),
             "select": self.select,
         }
 

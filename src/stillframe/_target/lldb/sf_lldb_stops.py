@@ -212,3 +212,12 @@ def holds_throw(frame):
     except cxx.Unknown:  # it cannot be told: rather one stop too many
         return True
     return any(each == wanted or each.endswith("::" + wanted) for each in classes for wanted in Catching.classes)
+
+
+def drop_steps(process):
+    """Forget every step that another stop has overtaken; of a thread that has none lldb says so, which is as well."""
+    interpreter = process.GetTarget().GetDebugger().GetCommandInterpreter()
+    for thread in process:
+        where = lldb.SBExecutionContext(thread)
+        interpreter.HandleCommand("thread plan discard 1", where, lldb.SBCommandReturnObject())
+    return {}

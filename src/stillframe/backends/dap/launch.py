@@ -52,6 +52,7 @@ class Quirk(enum.Enum):
     STOPS_IN_PARTS_OF_LINES = "a line that the compiler has cut up is stopped at in each of its parts: lldb-dap 19.1"
     SHUFFLES_FUNCTIONS = "function breakpoints are answered in the order of a table of its own: lldb-dap 19.1"
     LOGS_LINES_ALONE = "the log text of a function is passed over, and the program is held there: lldb-dap 19.1"
+    FINISHES_OLD_STEPS = "a step that another stop has overtaken is finished first, whatever is asked next: lldb 19.1"
     LISTS_FIRST_THREADS = "the first answer to threads is the list from before the program ran: lldb-dap 22.1"
     CONSOLE_KNOWS_NO_FRAME = "a line for the console is not run in the frame that comes with it: lldb-dap 19.1, 22.1"
     LEAVES_HELD = "a held program stays held when we leave it, with its breakpoints: dlv 1.27.2 --accept-multiclient"

@@ -52,6 +52,7 @@ class Moving:
     _evidence: Evidence
     _helper: Helper | None
     _last_move: Move
+    _last_moved: str | None
 
     async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
         raise NotImplementedError
@@ -64,8 +65,16 @@ class Moving:
             if need is Capability.STEP_BACK and self._launch.can_record:
                 raise Unsupported(f"{self.tool.tool} goes back only in a run that was recorded: dbg launch --record …")
             raise Unsupported(f"{self.tool.tool} cannot {move.value}", hint=Try("raw"))
-        self._last_move = move
+        await self._drop_old_step()
+        self._last_move, self._last_moved = move, thread or self._news.last_thread
         await self._send_move(move, thread)
+
+    async def _drop_old_step(self) -> None:
+        """A step is over with the stop that came of it, wherever that is: no later move ends where that one would have."""
+        if Quirk.FINISHES_OLD_STEPS not in self._launch.quirks or self._helper is None:
+            return
+        if self._last_move is not Move.CONTINUE and self._news.held.get(self._last_moved or "") != "step":
+            await self._helper.call("drop_steps")
 
     @property
     def goes_back(self) -> bool:
