@@ -277,6 +277,9 @@ class DapLaunch(msgspec.Struct, frozen=True):
     cut_in: re.Pattern[str] | None = None
     """Functions of the runtime that a signal puts between two instructions of the program: what is below them called none of
     them, and a debugger that takes it for a call tells the line before, or leaves it out."""
+    unfinished_step: re.Pattern[str] | None = None
+    """What the debugger says behind a stop that interrupted a step of another thread: it makes no other before that one is over,
+    and `continue` goes on with it."""
     unshown_names: re.Pattern[str] | None = None
     """Names of variables that are none of the program's own."""
     requests: frozenset[str] | None = None

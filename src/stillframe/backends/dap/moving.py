@@ -35,6 +35,7 @@ _NEEDS: Mapping[Move, Capability] = {
     Move.STEP_BACK: Capability.STEP_BACK,
     Move.REVERSE: Capability.STEP_BACK,
 }
+_STEPS = (Move.NEXT, Move.STEP, Move.FINISH, Move.NEXT_INSTRUCTION, Move.STEP_BACK)
 TAKEN = 2.0
 """How long the answer to a move is waited for; that it was taken shows in what follows."""
 
@@ -65,8 +66,16 @@ class Moving:
             if need is Capability.STEP_BACK and self._launch.can_record:
                 raise Unsupported(f"{self.tool.tool} goes back only in a run that was recorded: dbg launch --record …")
             raise Unsupported(f"{self.tool.tool} cannot {move.value}", hint=Try("raw"))
+        if self._news.stops.owes_step and move in _STEPS:
+            of = f"that of another {self._launch.threads_are}"
+            raise WrongState(
+                f"{self.tool.tool} makes no step before {of} is over, which this stop has interrupted: `continue` goes on"
+                " with that one, and a `pause` on the way gives it up",
+                hint=Try("continue"),
+            )
         await self._drop_old_step()
         self._last_move, self._last_moved = move, thread or self._news.last_thread
+        self._news.stops.steps = move is not Move.CONTINUE
         await self._send_move(move, thread)
 
     async def _drop_old_step(self) -> None:

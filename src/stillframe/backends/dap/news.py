@@ -144,6 +144,7 @@ class News:
     def _stopped(self, body: Body) -> Awaitable[None] | None:
         if self._launch.is_dead and self.last_thread is not None:
             return None  # lldb-dap 19.1 tells every thread of a core, none of which ever moves: the first is news
+        self.stops.owes_step = False
         stop = replace(translate.stopped(body, self._breakpoints.owners(body)), counts=not self._is_doubtful(body))
         if isinstance(ours := body.get(self._launch.helper or ""), dict):
             stop = self._annotated(stop, ours)
@@ -353,6 +354,9 @@ class News:
             self.tell_fork(int(found[1]))
         if self._launch.threads_cut and self._launch.threads_cut.match(said):
             self.threads_are_cut = True
+            return
+        if self._launch.unfinished_step and self._launch.unfinished_step.match(said):
+            self.stops.owes_step = True
             return
         better = self._launch.told_better
         if told is not None and not (better and told.stream == "console" and better.match(str(body.get("output")))):
