@@ -115,7 +115,7 @@ class Moving:
 
     async def _send_move(self, move: Move, thread: str | None) -> None:
         thread = thread or self._news.last_thread or await self.any_thread()
-        self._news.nobody_is_held()
+        still_held = self._news.nobody_is_held()
         self._news.followed.clear()
         self._evidence.forget()
         answer = self._order(move, wire_id(thread, "thread"))
@@ -125,6 +125,7 @@ class Moving:
             try:
                 answer.result()
             except Refused as refused:
+                still_held()
                 if move is Move.FINISH and "outermost frame" in refused.message:  # gdb's words
                     raise WrongState(
                         "no call of the program made this one: it ends with its thread", hint=Try("continue")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -101,9 +101,16 @@ class News:
     def is_held(self, thread: str) -> bool:
         return self._all_held or thread in self.held
 
-    def nobody_is_held(self) -> None:
-        self.held.clear()
-        self._all_held = False
+    def nobody_is_held(self) -> Callable[[], None]:
+        """What is returned takes it back, for a program that turns out to stand where it stood."""
+        before, self.held = self.held, {}
+        everyone, self._all_held = self._all_held, False
+
+        def still_held() -> None:
+            if not self.held:
+                self.held, self._all_held = before, everyone
+
+        return still_held
 
     def _event(self, message: Message) -> Awaitable[None] | None:
         body = message.get("body")
