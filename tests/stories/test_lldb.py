@@ -352,3 +352,41 @@ async def test_a_step_that_a_breakpoint_has_overtaken_ends_no_later_move(
     assert (stop.reason, stop.stack[0].function) == ("breakpoint", "twice")
     ended = await dbg.continue_()
     assert isinstance(ended, Exited) and ended.exit_code == 0, ended
+
+
+MANY = """
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int total;
+static void *work(void *arg) {
+    int mine = *(int *)arg;
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&lock);
+        total += mine;
+        pthread_mutex_unlock(&lock);
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t all[6];
+    int numbers[6] = {1, 2, 3, 4, 5, 6};
+    for (int i = 0; i < 6; i++) pthread_create(&all[i], 0, work, &numbers[i]);
+    for (int i = 0; i < 6; i++) pthread_join(all[i], 0);
+    return total - 63;
+}
+"""
+
+
+@pytest.mark.long
+async def test_threads_that_come_to_a_breakpoint_while_others_step_are_told_once_each_and_left_whole(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "many.c").write_text(MANY)
+    outcome = await dbg.launch("many.c", breaks=["many.c:6"], adapter="lldb")
+    while isinstance(outcome, Stop):
+        assert outcome.reason in ("breakpoint", "step"), outcome
+        is_in_loop = bool(outcome.stack) and outcome.stack[0].function == "work" and (outcome.stack[0].line or 0) < 11
+        outcome = await (dbg.next() if is_in_loop else dbg.continue_())
+    assert isinstance(outcome, Exited) and (outcome.exit_code, outcome.signal) == (0, None), outcome
+    (made,) = (await dbg.breaks()).breakpoints
+    assert made.hits == 6

@@ -92,7 +92,8 @@ class Moving:
 
     async def go_on(self, thread: str | None, move: Move | None = None) -> None:
         """Repeat the last move, or make this one: the stop that interrupted it was none that anybody asked for."""
-        await self._send_move(move or self._last_move, thread)
+        is_under_way = Quirk.FINISHES_OLD_STEPS in self._launch.quirks
+        await self._send_move(move or (Move.CONTINUE if is_under_way else self._last_move), thread)
 
     async def let_run(self) -> None:
         """Have nothing hold the program any more."""
