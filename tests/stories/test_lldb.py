@@ -390,3 +390,23 @@ async def test_threads_that_come_to_a_breakpoint_while_others_step_are_told_once
     assert isinstance(outcome, Exited) and (outcome.exit_code, outcome.signal) == (0, None), outcome
     (made,) = (await dbg.breaks()).breakpoints
     assert made.hits == 6
+
+
+TRAPPED = """
+#include <signal.h>
+int main(void) {
+    signal(SIGTRAP, SIG_IGN);
+    raise(SIGTRAP);
+    return 3;
+}
+"""
+
+
+async def test_a_trap_that_a_program_sends_itself_is_told_and_it_goes_on_behind_it(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "trapped.c").write_text(TRAPPED)
+    stop = stopped(await dbg.launch("trapped.c", adapter="lldb"))
+    assert (stop.reason, stop.source[-1].line if stop.source else None) == ("exception", 5), stop
+    ended = await dbg.continue_()
+    assert isinstance(ended, Exited) and (ended.exit_code, ended.signal) == (3, None), ended

@@ -215,10 +215,12 @@ def _is_on_stack(thread, address):
 def _is_left_over(thread):
     """Whether a thread ran into a breakpoint, a user's or one of another thread's step, that was removed at that moment. As a
     rule lldb-server has put it back before that already; else it is put back here."""
-    frame, error = thread.GetFrameAtIndex(0), lldb.SBError()
-    if not thread.GetProcess().GetTarget().GetTriple().startswith("x86_64"):
+    frame, error, process = thread.GetFrameAtIndex(0), lldb.SBError(), thread.GetProcess()
+    info = thread.GetSiginfo()
+    sent = info.IsValid() and info.GetChildMemberWithName("si_code").GetValueAsSigned() <= 0
+    if sent or "core" in process.GetPluginName() or not process.GetTarget().GetTriple().startswith("x86_64"):
         return False
-    before = thread.GetProcess().ReadMemory(frame.GetPC() - 1, 1, error)
+    before = process.ReadMemory(frame.GetPC() - 1, 1, error)
     if error.Fail() or before == _TRAP:
         return False
     return not _is_behind(frame) or frame.SetPC(frame.GetPC() - 1)
