@@ -297,6 +297,40 @@ async def test_a_step_out_into_library_code_says_that_the_line_shown_is_not_over
         assert (place(await dbg.next()), exited(await dbg.continue_()).output) == (("main.main", 14), "AB\n")
 
 
+OVERTAKEN = """
+package main
+
+func work(given, done chan int) {
+	n := <-given
+	n++
+	done <- n
+}
+
+func main() {
+	given, done := make(chan int), make(chan int)
+	go work(given, done)
+	given <- 4; n := <-done
+	n = 2 * n
+	println(n)
+}
+"""
+
+
+async def test_a_step_that_another_goroutines_stop_has_overtaken_ends_no_later_move(tmp_path: Path) -> None:
+    (tmp_path / "main.go").write_text(OVERTAKEN.lstrip("\n"))
+    async with launched(tmp_path, "main.go", breaks=["main.go:12", "main.go:5", "main.go:14"]) as (dbg, first):
+        assert place(first) == ("main.main", 12)
+        over = stopped(await dbg.next())
+        assert (over.reason, place(over)) == ("breakpoint", ("main.work", 5))
+        for move in (dbg.next, dbg.step, dbg.finish):
+            with pytest.raises(WrongState, match="makes no step before that of another goroutine is over"):
+                await move()
+        behind = stopped(await dbg.continue_())
+        assert (behind.reason, place(behind)) == ("breakpoint", ("main.main", 14))
+        assert place(await dbg.next()) == ("main.main", 15)
+        assert exited(await dbg.continue_()).exit_code == 0
+
+
 async def test_tests_of_one_package_run_as_go_test_runs_them(shop: Path) -> None:
     breaks = [mark(shop, "cart/cart_test.go", "got")]
     command = ("go", "test", "-run", "TestSum", "-v", "./cart")

@@ -128,6 +128,11 @@ async def test_instructions_registers_and_sources(adapter: str) -> None:
         more = {each.name: each.value for each in named if each.value}
         assert len(more) > len(registers) and "xmm0" in more and "nosuch" not in more
         assert int(more["eax"].split()[0], 0) == int(registers["rax"].split()[0], 0) % (1 << 32)
+        await driven.value("$rax = -2")
+        wide = {
+            each.name: each.value for each in (await backend.registers(here, bounds(), ("rax", "eax", "al"))).values
+        }
+        assert [int(wide[each].split()[0], 0) for each in ("rax", "eax", "al")] == [2**64 - 2, 2**32 - 2, 2**8 - 2]
         assert await driven.value("&calls == 0 ? 1 : *&calls + add(1, 2)") in ("3", "4")
         sources, modules = await backend.sources(), (await backend.modules()).modules
         assert str(PROGRAM) in [each.file for each in sources]

@@ -309,3 +309,104 @@ async def test_no_thread_of_a_core_moves_however_many_there_are(dbg: stillframe.
         with pytest.raises(WrongState, match="core"):
             await moving()
     assert stopped(await dbg.state()).frame == stop.frame
+
+
+OVERTAKEN = """
+#include <pthread.h>
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static int twice(int n) {
+    int r = 2 * n;
+    return r;
+}
+static void *work(void *arg) {
+    pthread_mutex_lock(&gate);
+    *(int *)arg = 5;
+    return 0;
+}
+int main(void) {
+    pthread_t other;
+    int n = 0;
+    pthread_mutex_lock(&gate);
+    pthread_create(&other, 0, work, &n);
+    pthread_mutex_unlock(&gate), pthread_join(other, 0);
+    n = twice(n);
+    return n - 10;
+}
+"""
+
+
+async def test_a_step_that_a_breakpoint_has_overtaken_ends_no_later_move(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "over.c").write_text(OVERTAKEN)
+    places = ["join(other", "= 5", "= twice", "2 * n"]
+    stop = stopped(await dbg.launch("over.c", breaks=[f'over.c@"{each}"' for each in places], adapter="lldb"))
+    assert (stop.reason, stop.stack[0].function) == ("breakpoint", "main")
+    stop = stopped(await dbg.next())
+    assert (stop.reason, stop.stack[0].function) == ("breakpoint", "work"), "while main waits in the middle of its line"
+    stop = stopped(await dbg.next())
+    assert (stop.reason, stop.stack[0].function) == ("step", "work")
+    stop = stopped(await dbg.continue_())
+    assert (stop.reason, stop.breakpoints, stop.stack[0].function) == ("breakpoint", ("b3",), "main")
+    stop = stopped(await dbg.next())
+    assert (stop.reason, stop.stack[0].function) == ("breakpoint", "twice")
+    ended = await dbg.continue_()
+    assert isinstance(ended, Exited) and ended.exit_code == 0, ended
+
+
+MANY = """
+#include <pthread.h>
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int total;
+static void *work(void *arg) {
+    int mine = *(int *)arg;
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&lock);
+        total += mine;
+        pthread_mutex_unlock(&lock);
+    }
+    return 0;
+}
+int main(void) {
+    pthread_t all[6];
+    int numbers[6] = {1, 2, 3, 4, 5, 6};
+    for (int i = 0; i < 6; i++) pthread_create(&all[i], 0, work, &numbers[i]);
+    for (int i = 0; i < 6; i++) pthread_join(all[i], 0);
+    return total - 63;
+}
+"""
+
+
+@pytest.mark.long
+async def test_threads_that_come_to_a_breakpoint_while_others_step_are_told_once_each_and_left_whole(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "many.c").write_text(MANY)
+    outcome = await dbg.launch("many.c", breaks=["many.c:6"], adapter="lldb")
+    while isinstance(outcome, Stop):
+        assert outcome.reason in ("breakpoint", "step"), outcome
+        is_in_loop = bool(outcome.stack) and outcome.stack[0].function == "work" and (outcome.stack[0].line or 0) < 11
+        outcome = await (dbg.next() if is_in_loop else dbg.continue_())
+    assert isinstance(outcome, Exited) and (outcome.exit_code, outcome.signal) == (0, None), outcome
+    (made,) = (await dbg.breaks()).breakpoints
+    assert made.hits == 6
+
+
+TRAPPED = """
+#include <signal.h>
+int main(void) {
+    signal(SIGTRAP, SIG_IGN);
+    raise(SIGTRAP);
+    return 3;
+}
+"""
+
+
+async def test_a_trap_that_a_program_sends_itself_is_told_and_it_goes_on_behind_it(
+    dbg: stillframe.Debugger, tmp_path: Path
+) -> None:
+    (tmp_path / "trapped.c").write_text(TRAPPED)
+    stop = stopped(await dbg.launch("trapped.c", adapter="lldb"))
+    assert (stop.reason, stop.source[-1].line if stop.source else None) == ("exception", 5), stop
+    ended = await dbg.continue_()
+    assert isinstance(ended, Exited) and (ended.exit_code, ended.signal) == (3, None), ended

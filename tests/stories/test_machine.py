@@ -61,7 +61,7 @@ def test_a_variable_is_watched_memory_is_read_and_the_run_is_gone_back_through(u
         assert "a recorded program cannot be written to" in user.says(*words).err
     around = user.ok("disasm", "--back", "1", "--count", "3").splitlines()
     assert [each[:1] for each in around if each.startswith((">", " "))] == [" ", ">", " "]
-    assert (told := re.match(r"rip = (0x[0-9a-f]+) ", user.ok("registers", "rip")))
+    assert (told := re.match(r"rip = (0x[0-9a-f]+) ", user.ok("registers", "$rip")))
     assert user.json("status")["instruction"] == told[1]
     assert user.fails("registers", "nosuch", code=2, error="usage")
     assert {"registers", "step back", "exception info"} <= set(user.json("capabilities")["can"])
@@ -73,6 +73,34 @@ def test_a_variable_is_watched_memory_is_read_and_the_run_is_gone_back_through(u
     user.ok("until", f"machine.c:{line('return')}")
     assert user.ok("jump", str(line("calls"))).startswith(f"machine stopped: jump at machine.c:{line('calls')} in add")
     assert user.json("stop")
+
+
+UNRECORDABLE = """#include <unistd.h>
+int main(void) {
+    int n = 1;
+    n += syscall(1000);
+    n = 2;
+    return n - 2;
+}
+"""
+
+
+@pytest.mark.long
+def test_what_gdb_cannot_record_holds_the_program_until_the_recording_is_ended(user: User) -> None:
+    found = find(GDB.needs[0], os.environ, ".")
+    if not found.path or found.problem:
+        pytest.skip("gdb is not installed")
+    user.file("unknown.c", UNRECORDABLE)
+    assert "unknown stopped: recording ended at unknown.c:4 in main" in user.ok("launch", "unknown.c", "--record")
+    for verb in ("continue", "next", "finish"):
+        assert "gdb cannot record `syscall`" in user.fails(verb, code=3, error="wrong_state")
+        assert "n = 1" in user.ok("locals"), "it is held where it was"
+    assert "stopped" in user.ok("threads")
+    assert "recorded program cannot be written to" in user.says("set", "n", "7").err
+    user.ok("raw", "record stop")
+    user.ok("set", "n", "7")
+    assert "unknown.c:5 in main" in user.ok("until", "unknown.c:5")
+    assert "exited 0" in user.ok("continue")
 
 
 @pytest.mark.long

@@ -183,3 +183,38 @@ async def test_what_smart_pointers_lead_to_is_told_inside_of_containers_and_stru
         assert "sku" not in told["gone"] and "sku" not in told["empty"]
         assert told["numbers"].count("@") >= 1
         await dbg.stop()
+
+
+LONG = r"""
+#include <cstring>
+#include <vector>
+struct Holder { int first; char text[100000]; int last; };
+static char vast[1 << 30];
+int main() {
+  static Holder held{1, "inside", 2};
+  Holder *there = &held;
+  std::vector<Holder> many(2, held);
+  std::strcpy(vast, "begins");
+  return there->last + many.size() == 0;  // look here
+}
+"""
+
+
+@pytest.mark.parametrize(("debugger", "needs"), [("gdb", GDB.needs[0]), ("lldb", LLDB.needs[0])])
+async def test_long_texts_and_what_holds_them_are_told_by_how_they_begin(
+    tmp_path: Path, debugger: str, needs: Needs
+) -> None:
+    found = find(needs, os.environ, ".")
+    if found.path is None or found.problem:
+        pytest.skip(f"{debugger} is not installed")
+    (tmp_path / "long.cpp").write_text(LONG)
+    async with stillframe.Debugger(cwd=str(tmp_path)) as dbg:
+        stop = await dbg.launch("long.cpp", breaks=['long.cpp@"look here"'], adapter=debugger)
+        assert isinstance(stop, stillframe.Stop), stop
+        told = {each.name: each for each in stop.locals}
+        whole = re.compile(r'\{first = 1, text = "inside"(\.\.\.)?, last = 2\}')
+        assert whole.search(told["there"].value), told["there"]
+        assert whole.search(told["many"].value), told["many"]
+        (value,) = (await dbg.eval("vast")).values
+        assert value.value.startswith('"begins"') and not value.error, value
+        await dbg.stop()

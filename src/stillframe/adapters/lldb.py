@@ -74,7 +74,7 @@ _FORKS = re.compile(rb"reason = 1[23], exc_type = (\d+)")
 _QUIRKS = frozenset({
     Quirk.TALKS_AS_PROGRAM, Quirk.LOG_POINTS_ARE_CONSOLE, Quirk.MISNAMES_STOPS, Quirk.STOPS_IN_PARTS_OF_LINES,
     Quirk.CONSOLE_KNOWS_NO_FRAME, Quirk.LOSES_EARLY_PAUSES, Quirk.ONE_BREAKPOINT_PER_PLACE,
-    Quirk.SHUFFLES_FUNCTIONS, Quirk.LOGS_LINES_ALONE,
+    Quirk.SHUFFLES_FUNCTIONS, Quirk.LOGS_LINES_ALONE, Quirk.FINISHES_OLD_STEPS,
 })  # fmt: skip
 _REQUESTS = frozenset({
     "attach", "completions", "configurationDone", "continue", "dataBreakpointInfo", "disassemble", "disconnect", "evaluate",

@@ -17,7 +17,7 @@ class Told:
     """Model events on their way to the session. `on_full` and `on_room` hold back and let go the program's output."""
 
     def __init__(self, on_full: Callable[[], None], on_room: Callable[[], None]) -> None:
-        self._queue: asyncio.Queue[Event] = asyncio.Queue()
+        self._queue: asyncio.Queue[Event | asyncio.Future[None]] = asyncio.Queue()
         self._bytes = 0
         self._full = False
         self._on_full = on_full
@@ -37,9 +37,20 @@ class Told:
                 self._on_full()
         self._queue.put_nowait(event)
 
+    async def applied(self, patience: float) -> None:
+        """Return when whoever reads the events has taken note of all that were put so far."""
+        if self.ended or self._queue.empty():
+            return
+        mark: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._queue.put_nowait(mark)
+        await asyncio.wait({mark}, timeout=patience)
+
     async def events(self) -> AsyncIterator[Event]:
         while True:
             event = await self._queue.get()
+            if isinstance(event, asyncio.Future):
+                event.set_result(None)
+                continue
             if isinstance(event, Output):
                 self._bytes -= len(event.data)
                 if self._full and self._bytes < _LOW:

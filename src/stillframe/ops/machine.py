@@ -146,11 +146,12 @@ async def registers(
     backend = session.backend
     if not isinstance(backend, ReadsRegisters):
         raise Unsupported(f"{session.tool.tool} tells no registers", hint=Try("raw"))
-    found = await backend.registers(id, session.bounds, names)
-    if not names:
+    asked = tuple(dict.fromkeys(name.lstrip("$").lower() for name in names))
+    found = await backend.registers(id, session.bounds, asked)
+    if not asked:
         return msgspec.structs.replace(found, values=session.handles.values(found.values))
-    chosen = tuple(each for each in found.values if each.name.lstrip("$").lower() in {name.lower() for name in names})
-    missing = {name.lower() for name in names} - {each.name.lstrip("$").lower() for each in chosen}
+    chosen = tuple(each for each in found.values if each.name.lstrip("$").lower() in asked)
+    missing = {*asked} - {each.name.lstrip("$").lower() for each in chosen}
     if missing:
         raise UsageError(f"{session.tool.tool} tells no register {', '.join(sorted(missing))}", hint=Try("registers"))
     return Values(values=session.handles.values(chosen), total=len(chosen))

@@ -36,6 +36,7 @@ def boot(settings):
     for line in (
         "set debuginfod enabled off",
         "set print null-stop on",
+        "set max-value-size 16777216",
         "set unwindonsignal on",
         "set unwind-on-timeout on",
         "set confirm off",

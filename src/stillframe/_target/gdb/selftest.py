@@ -15,6 +15,7 @@ NAMES = {
         "suppress_new_breakpoint_event",
     ),
     "frames": ("dap_frame_generator", "frame_for_id", "_clear_frame_ids"),
+    "scopes": ("frame_to_scope",),
     "next": ("exec_and_expect_stop",),
     "startup": ("DAPException",),
     "state": ("set_thread",),

@@ -21,6 +21,7 @@ import sf_gdb_waits as waiting
 from gdb.dap import breakpoint as dap_breakpoint
 from gdb.dap import events as dap_events
 from gdb.dap import frames as dap_frames
+from gdb.dap import scopes as dap_scopes
 from gdb.dap import startup as dap_startup
 from gdb.dap import state as dap_state
 from sf_gdb_breakpoints import doubts
@@ -252,6 +253,12 @@ def install(desk):
     desk.called.install()
     gdb.events.cont.disconnect(dap_frames._clear_frame_ids)
     gdb.events.cont.connect(desk.gone_on)
+    gdb.events.register_changed.connect(_forget_registers)
+
+
+def _forget_registers(_event):
+    """gdb keeps what it told of a frame until the program goes on, also registers that somebody has written to since."""
+    dap_scopes.frame_to_scope.clear()
 
 
 def _tell_better(desk):

@@ -10,6 +10,7 @@ import sf_gdb_spoken as spoken
 from gdb.dap import breakpoint as dap_breakpoint
 from gdb.dap import events as dap_events
 from gdb.dap import frames as dap_frames
+from gdb.dap import startup as dap_startup
 from gdb.dap import state as dap_state
 from sf_gdb_memory import Unable
 
@@ -24,6 +25,7 @@ _WRITES = re.compile(r"\+\+|--|(?<![=!<>])=(?!=)|<<=|>>=|\w\s*\(")
 """What an assignment or a call has in it."""
 _EXITS = (60, 231)
 """The system calls by which a program ends on x86-64."""
+_CANNOT = "gdb cannot record `%s`: dbg raw 'record stop' lets the program run on unrecorded"
 _KEPT = 1000000
 """So many instructions are recorded at the most; the oldest are forgotten first."""
 
@@ -35,6 +37,7 @@ class Machine(object):
         self.records = False  # begins to record where the program's own code begins
         self.entry = False  # and holds it there
         self.recording = False
+        self.unrecordable = None  # the instruction that it is held at, since that cannot be recorded
         self.replaying = False  # it was gone back, so that the way forward is known, too
         self.details = {}
         self.counts = {}  # breakpoint to its stops so far
@@ -101,7 +104,7 @@ class Machine(object):
 
     def check_write(self, text):
         """Refuse what would change a recorded program: gdb 18.1 crashes as soon as that is gone back over."""
-        if self.recording and _WRITES.search(text):
+        if self.recording and _WRITES.search(text) and self._still_records():
             raise Unable(
                 "a recorded program cannot be written to, nor run a call: gdb would not survive to go back over it"
             )
@@ -139,16 +142,26 @@ class Machine(object):
         return {}
 
     def goes_on(self):
-        """The program is about to go on, forward."""
+        """The program is about to go on, forward; refused where gdb would only say so when it has told that it goes on."""
+        if not self._still_records():
+            return
+        if self.unrecordable:
+            raise dap_startup.DAPException(_CANNOT % self.unrecordable)
         gdb.execute("set exec-direction forward", to_string=True)
-        if self.recording and not _is_replaying() and _is_leaving():
+        if not _is_replaying() and _is_leaving():
             self.recording = False  # only without its recording it goes on to its end
             gdb.execute("record stop", to_string=True)
+
+    def _still_records(self):
+        """Somebody may have ended the recording by a command of gdb's."""
+        self.recording = self.recording and "No record" not in gdb.execute("info record", to_string=True)
+        return self.recording
 
     # Stops
 
     def stopped(self, event):
         """Take note of a stop before gdb's own code tells it."""
+        self.unrecordable = None
         self.details = getattr(event, "details", None) or {}
         before, self.counts = self.counts, {each.number: each.hit_count for each in gdb.breakpoints()}
         self.hit = {number for number, count in self.counts.items() if count > before.get(number, 0)}
@@ -183,8 +196,8 @@ class Machine(object):
         if _is_leaving():
             note = "the program is about to end, and `continue` ends it; until then it can be gone back"
             return {"reason": "about to exit", "stillframe": {"notes": [note]}}
-        note = "gdb cannot record `%s`: dbg raw 'record stop' lets the program run on unrecorded" % _instruction()
-        return {"reason": "recording ended", "stillframe": {"notes": [note]}}
+        self.unrecordable = _instruction()
+        return {"reason": "recording ended", "stillframe": {"notes": [_CANNOT % self.unrecordable]}}
 
     def _edge(self):
         return "begins" if self.replaying else "ends"

@@ -80,7 +80,7 @@ def _text(value, bounds, depth):
         return _array(value, kind, bounds, depth)
     if kind.code in STRUCTS:
         return _struct(value, kind, bounds, depth)
-    return _formatted(value, bounds)
+    return _formatted(_beginning(value, kind) if kind.code == gdb.TYPE_CODE_ARRAY else value, bounds)
 
 
 def _reference(value, bounds, depth):
@@ -198,6 +198,17 @@ def _items(value, printer, bounds, depth):
         used += len(shown[-1])
     more = ["..."] if total is None or total > len(shown) else []
     return "%s = {%s}" % (head, ", ".join(shown + more)) if shown else head
+
+
+_LONG = 1 << 16
+
+
+def _beginning(value, kind):
+    """Of a long text the first characters: gdb would read all of it to show a few."""
+    low, high = kind.range()
+    if high - low < _LONG or value.address is None:
+        return value
+    return value.address.cast(kind.target().array(low, low + _LONG - 1).pointer()).dereference()
 
 
 def _array(value, kind, bounds, depth):

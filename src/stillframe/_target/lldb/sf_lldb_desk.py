@@ -72,6 +72,7 @@ class Desk(object):
             "watch": self.watch,
             "jump": self.jump,
             "move": self.move,
+            "drop_steps": lambda a: stops.drop_steps(self.process),
             "select": self.select,
         }
 
@@ -166,13 +167,14 @@ class Desk(object):
         if ended := self.watches.ended(thread):
             notes = ["%s is gone: its call has returned" % ended[1]]
             return {"reason": "watchpoint", "numbers": [-ended[0]], "gone": [-ended[0]], "notes": notes}
-        told = self.watching.why(thread)
+        told = self.watching.why(thread, bool(arguments.get("aside")))
         if told.get("reason") == "watchpoint":
             told["notes"] = self.watches.changes(self.target, -told["numbers"][0])
         return told
 
     def stop(self, arguments):
         thread = self._thread(arguments)
+        self.watching.ran.tell(thread)
         levels, count = int(arguments.get("levels", 20)), int(arguments.get("values", 40))
         walked = frames.walk(thread, levels)
         bounds = values.Bounds(arguments)

@@ -133,10 +133,15 @@ def _behind_prologue(address, entry):
     return None
 
 
+STOOD = set()
+"""Addresses of breakpoints, also of those that are removed by now."""
+
+
 def one_place_each(target):
     """Where a compiler has cut a line into parts, its breakpoint stops at the first part in each function and at no other."""
     for made in target.breakpoint_iter():
         found = [made.GetLocationAtIndex(at) for at in range(made.GetNumLocations())]
+        STOOD.update(each.GetLoadAddress() for each in found)
         first = set()
         for each in sorted(found, key=lambda each: each.GetLoadAddress()):
             function = each.GetAddress().GetFunction()

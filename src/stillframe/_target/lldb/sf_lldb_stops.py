@@ -8,6 +8,7 @@ import re
 import lldb
 import sf_lldb_cxx as cxx
 import sf_lldb_frames as frames
+import sf_lldb_places as places
 import sf_lldb_values as values
 from sf_faults import FATAL, FAULTS, SI_KERNEL, UNTOLD, WORDS, mode
 
@@ -20,6 +21,33 @@ _TRAP = b"\xcc"
 _HELD_BY_US = ("SIGSTOP", "SIGINT")
 _PANICS = ("__rustc::rust_panic", "std::panicking::rust_panic", "rust_panic")
 """Where every panic of Rust comes by once its message is printed, before anything is unwound, by its names over time."""
+
+
+_OWN = (lldb.eStopReasonBreakpoint, lldb.eStopReasonWatchpoint, lldb.eStopReasonPlanComplete, lldb.eStopReasonException)
+
+
+class Ran(object):
+    """Which threads have run since their stop was told. lldb lets one thread alone make a step where it can, and lldb-dap then
+    tells the stops of all the others again, as if they had come anew; the kernel knows how long each of them ran."""
+
+    def __init__(self):
+        self.told = {}
+
+    def since_told(self, thread):
+        known = self.told.get(thread.GetThreadID())
+        return known is None or known != _time_run(thread)
+
+    def tell(self, thread):
+        self.told[thread.GetThreadID()] = _time_run(thread)
+
+
+def _time_run(thread):
+    """What the kernel counts of a thread's running; None where it does not, or the program is on another machine."""
+    try:
+        with open("/proc/%d/task/%d/schedstat" % (thread.GetProcess().GetProcessID(), thread.GetThreadID())) as file:
+            return file.read().split()[0]
+    except (OSError, IndexError):
+        return None
 
 
 class Untold(Exception):
@@ -51,6 +79,7 @@ class Watching(object):
         self.panics = None
         self.throws = None
         self.pausing = False
+        self.ran = Ran()
 
     def hold(self, debugger, modes, classes):
         fatal = "uncaught" in modes
@@ -77,19 +106,27 @@ class Watching(object):
             made.SetEnabled(wanted)
         return made
 
-    def why(self, thread):
+    def why(self, thread, aside):
         """Reason and further words for a stop that lldb-dap told in other ones; empty where it was right."""
+        if aside and not self.ran.since_told(thread):
+            return {"old": True}
+        self.ran.tell(thread)
         reason = thread.GetStopReason()
         if reason == lldb.eStopReasonSignal:
             name = _signal(thread)
             if name == "SIGTRAP" and _is_left_over(thread):
-                return {"go_on": True}
+                return {"old": True} if self._others(thread) else {"go_on": True}
             return {"reason": "pause"} if name in _HELD_BY_US else {"reason": "exception", "text": name}
         if reason == lldb.eStopReasonWatchpoint:
             return {"reason": "watchpoint", "numbers": [-thread.GetStopReasonDataAtIndex(0)]}
         if reason == lldb.eStopReasonBreakpoint and self._ours(thread):
             return {"reason": "exception"}
         return {"doubts": _doubts(thread)} if reason == lldb.eStopReasonBreakpoint else {}
+
+    def _others(self, thread):
+        """Whether another thread has a stop of its own, which is yet to be told or was just."""
+        known = (other for other in thread.GetProcess() if other.GetThreadID() != thread.GetThreadID())
+        return any(other.GetStopReason() in _OWN and self.ran.since_told(other) for other in known)
 
     def _ours(self, thread):
         ids = [thread.GetStopReasonDataAtIndex(at) for at in range(0, thread.GetStopReasonDataCount(), 2)]
@@ -176,12 +213,25 @@ def _is_on_stack(thread, address):
 
 
 def _is_left_over(thread):
-    """Whether a thread ran into a breakpoint that was removed at that moment; it is put back before what was there."""
-    frame, error = thread.GetFrameAtIndex(0), lldb.SBError()
-    if not thread.GetProcess().GetTarget().GetTriple().startswith("x86_64"):
+    """Whether a thread ran into a breakpoint, a user's or one of another thread's step, that was removed at that moment. As a
+    rule lldb-server has put it back before that already; else it is put back here."""
+    frame, error, process = thread.GetFrameAtIndex(0), lldb.SBError(), thread.GetProcess()
+    info = thread.GetSiginfo()
+    sent = info.IsValid() and info.GetChildMemberWithName("si_code").GetValueAsSigned() <= 0
+    if sent or "core" in process.GetPluginName() or not process.GetTarget().GetTriple().startswith("x86_64"):
         return False
-    before = thread.GetProcess().ReadMemory(frame.GetPC() - 1, 1, error)
-    return error.Success() and before != _TRAP and frame.SetPC(frame.GetPC() - 1)
+    before = process.ReadMemory(frame.GetPC() - 1, 1, error)
+    if error.Fail() or before == _TRAP:
+        return False
+    return not _is_behind(frame) or frame.SetPC(frame.GetPC() - 1)
+
+
+def _is_behind(frame):
+    """Whether a thread stands behind a breakpoint's place: in the middle of an instruction, or behind one of a single byte."""
+    target, at = frame.GetThread().GetProcess().GetTarget(), frame.GetPC()
+    function = frame.GetFunction() if frame.GetFunction().IsValid() else frame.GetSymbol()
+    starts = {each.GetAddress().GetLoadAddress(target) for each in function.GetInstructions(target)}
+    return at - 1 in places.STOOD or bool(starts and at not in starts)
 
 
 def _signal(thread):
@@ -212,3 +262,12 @@ def holds_throw(frame):
     except cxx.Unknown:  # it cannot be told: rather one stop too many
         return True
     return any(each == wanted or each.endswith("::" + wanted) for each in classes for wanted in Catching.classes)
+
+
+def drop_steps(process):
+    """Forget every step that another stop has overtaken; of a thread that has none lldb says so, which is as well."""
+    interpreter = process.GetTarget().GetDebugger().GetCommandInterpreter()
+    for thread in process:
+        where = lldb.SBExecutionContext(thread)
+        interpreter.HandleCommand("thread plan discard 1", where, lldb.SBCommandReturnObject())
+    return {}

@@ -285,7 +285,8 @@ _COMMON: dict[str, Any] = {
     "exception_text": exception_text,
     "fatal_signal": ("runtime.fatalsignal", "sig"),  # as of Go 1.26
     "value_text": value_text,
-    "told_better": re.compile(r"Type 'dlv help'|Detaching|Process \d+ has exited|Step interrupted by"),
+    "told_better": re.compile(r"Type 'dlv help'|Detaching|Process \d+ has exited"),
+    "unfinished_step": re.compile(r"Step interrupted by a breakpoint"),
     "quirks": frozenset(
         {
             Quirk.LOG_POINTS_ARE_STDOUT,

@@ -110,6 +110,7 @@ class DapBackend(Looking, Moving, Machine, Console, Obliging, ClosesOnce):
             loop.create_future(), loop.create_future(), loop.create_future(), process.exited if process else None
         )
         self._last_move = Move.CONTINUE
+        self._last_moved: str | None = None
         self._started = False
         self._greeting = handshake.Greeting({})
         self.tool = launch.tool

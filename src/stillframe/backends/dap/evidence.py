@@ -135,8 +135,9 @@ class Evidence:
         """The innermost frame of a thread that is surely held; None where that is not sure."""
         return None
 
-    async def why(self, thread: str) -> Body:
-        """What our code in the debugger knows better of a stop: its reason, the numbers of what was hit, a note."""
+    async def why(self, thread: str, *, aside: bool) -> Body:
+        """What our code in the debugger knows better of a stop: its reason, the numbers of what was hit, a note; of one that came
+        along with that of another thread also whether it is an old one."""
         return {}
 
     async def waits(self, bounds: Bounds) -> tuple[Party, ...]:

@@ -186,8 +186,8 @@ class HelperEvidence(Evidence):
             return None
         return next(iter(self._page_of_frames(body, thread, 0, 1).frames), None)
 
-    async def why(self, thread: str) -> Body:
-        return await self._helper.call("why", within=_SLACK, threadId=wire_id(thread, "thread"))
+    async def why(self, thread: str, *, aside: bool) -> Body:
+        return await self._helper.call("why", within=_SLACK, threadId=wire_id(thread, "thread"), aside=aside)
 
     async def waits(self, bounds: Bounds) -> tuple[Party, ...]:
         if Capability.WAITS not in self._launch.adds:

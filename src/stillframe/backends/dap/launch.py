@@ -52,6 +52,7 @@ class Quirk(enum.Enum):
     STOPS_IN_PARTS_OF_LINES = "a line that the compiler has cut up is stopped at in each of its parts: lldb-dap 19.1"
     SHUFFLES_FUNCTIONS = "function breakpoints are answered in the order of a table of its own: lldb-dap 19.1"
     LOGS_LINES_ALONE = "the log text of a function is passed over, and the program is held there: lldb-dap 19.1"
+    FINISHES_OLD_STEPS = "a step that another stop has overtaken is finished first, whatever is asked next: lldb 19.1"
     LISTS_FIRST_THREADS = "the first answer to threads is the list from before the program ran: lldb-dap 22.1"
     CONSOLE_KNOWS_NO_FRAME = "a line for the console is not run in the frame that comes with it: lldb-dap 19.1, 22.1"
     LEAVES_HELD = "a held program stays held when we leave it, with its breakpoints: dlv 1.27.2 --accept-multiclient"
@@ -276,6 +277,9 @@ class DapLaunch(msgspec.Struct, frozen=True):
     cut_in: re.Pattern[str] | None = None
     """Functions of the runtime that a signal puts between two instructions of the program: what is below them called none of
     them, and a debugger that takes it for a call tells the line before, or leaves it out."""
+    unfinished_step: re.Pattern[str] | None = None
+    """What the debugger says behind a stop that interrupted a step of another thread: it makes no other before that one is over,
+    and `continue` goes on with it."""
     unshown_names: re.Pattern[str] | None = None
     """Names of variables that are none of the program's own."""
     requests: frozenset[str] | None = None

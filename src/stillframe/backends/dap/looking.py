@@ -11,6 +11,7 @@ from ...errors import Try, Unsupported, WrongState
 from ...model.backend import Binding, Bounds, Capability, Capture, Evaluated, Stopped
 from ...model.powers import Party
 from ...model.values import ExceptionInfo, Frames, Modules, Scope, Thread, Value, Values
+from ..flow import Told
 from . import translate
 from .breakpoints import Breakpoints
 from .client import DapClient, Refused
@@ -34,6 +35,7 @@ class Looking:
     _client: DapClient
     _launch: DapLaunch
     _news: News
+    _told: Told
     _breakpoints: Breakpoints
     _evidence: Evidence
     _helper: Helper | None
@@ -92,6 +94,8 @@ class Looking:
         return await self._breakpoints.recheck()
 
     async def also_stopped(self) -> tuple[Stopped, ...]:
+        await self._news.idle()
+        await self._told.applied(self._launch.request_timeout)
         told = self._news.last_thread
         if self._launch.at_work and told is not None and self._news.held.get(told) == "breakpoint":
             return await self._stepped_over(told)

@@ -28,6 +28,8 @@ _GROUP = ("Registers", "Extensions")
 """lldb-dap 19 tells registers in groups, those that everybody means by registers first."""
 _SPECIAL = re.compile(r"st\d|f(ctrl|stat|tag|iseg|ioff|oseg|ooff|op)|mxcsr|k\d|[xyz]mm\d+|[vqdsbh]\d+")
 """Registers for vectors and floating point, by their names on x86 and ARM."""
+_WHOLE = re.compile(r"(?:u?int(?P<bits>\d+)(?:_t)?|(?:unsigned )?(?P<word>int|long)|)")
+"""Types of registers that are numbers to be read as their bits, as gdb 18.1 calls them; of `st0` the number is its value."""
 _PART = re.compile(r"[a-z][a-z0-9]*")
 """What may be a register's name, and is none of the debugger's own variables."""
 
@@ -300,10 +302,12 @@ def _instructions(found: list[Mapping[str, Any]], here: int | None, symbols: boo
 
 
 def _by_hex(register: Value) -> Value:
-    """A register as it is read: gdb 18.1 tells a number as one of the language."""
-    if not re.fullmatch(r"-?\d+", register.value):
+    """A register as it is read: gdb 18.1 tells a number with a sign, as the language would."""
+    kind = _WHOLE.fullmatch(register.type or "")
+    if kind is None or not re.fullmatch(r"-?\d+", register.value):
         return register
-    return msgspec.structs.replace(register, value=hex(int(register.value) % (1 << 64)))
+    bits = int(kind["bits"] or (32 if kind["word"] == "int" else 64))
+    return msgspec.structs.replace(register, value=hex(int(register.value) % (1 << bits)))
 
 
 def _number(address: str | None) -> int | None:

@@ -35,6 +35,7 @@ _NEEDS: Mapping[Move, Capability] = {
     Move.STEP_BACK: Capability.STEP_BACK,
     Move.REVERSE: Capability.STEP_BACK,
 }
+_STEPS = (Move.NEXT, Move.STEP, Move.FINISH, Move.NEXT_INSTRUCTION, Move.STEP_BACK)
 TAKEN = 2.0
 """How long the answer to a move is waited for; that it was taken shows in what follows."""
 
@@ -52,6 +53,7 @@ class Moving:
     _evidence: Evidence
     _helper: Helper | None
     _last_move: Move
+    _last_moved: str | None
 
     async def threads(self, *, states: bool = False) -> tuple[Thread, ...]:
         raise NotImplementedError
@@ -64,8 +66,24 @@ class Moving:
             if need is Capability.STEP_BACK and self._launch.can_record:
                 raise Unsupported(f"{self.tool.tool} goes back only in a run that was recorded: dbg launch --record …")
             raise Unsupported(f"{self.tool.tool} cannot {move.value}", hint=Try("raw"))
-        self._last_move = move
+        if self._news.stops.owes_step and move in _STEPS:
+            of = f"that of another {self._launch.threads_are}"
+            raise WrongState(
+                f"{self.tool.tool} makes no step before {of} is over, which this stop has interrupted: `continue` goes on"
+                " with that one, and a `pause` on the way gives it up",
+                hint=Try("continue"),
+            )
+        await self._drop_old_step()
+        self._last_move, self._last_moved = move, thread or self._news.last_thread
+        self._news.stops.steps = move is not Move.CONTINUE
         await self._send_move(move, thread)
+
+    async def _drop_old_step(self) -> None:
+        """A step is over with the stop that came of it, wherever that is: no later move ends where that one would have."""
+        if Quirk.FINISHES_OLD_STEPS not in self._launch.quirks or self._helper is None:
+            return
+        if self._last_move is not Move.CONTINUE and self._news.held.get(self._last_moved or "") != "step":
+            await self._helper.call("drop_steps")
 
     @property
     def goes_back(self) -> bool:
@@ -74,7 +92,8 @@ class Moving:
 
     async def go_on(self, thread: str | None, move: Move | None = None) -> None:
         """Repeat the last move, or make this one: the stop that interrupted it was none that anybody asked for."""
-        await self._send_move(move or self._last_move, thread)
+        is_under_way = Quirk.FINISHES_OLD_STEPS in self._launch.quirks
+        await self._send_move(move or (Move.CONTINUE if is_under_way else self._last_move), thread)
 
     async def let_run(self) -> None:
         """Have nothing hold the program any more."""
@@ -97,7 +116,7 @@ class Moving:
 
     async def _send_move(self, move: Move, thread: str | None) -> None:
         thread = thread or self._news.last_thread or await self.any_thread()
-        self._news.nobody_is_held()
+        still_held = self._news.nobody_is_held()
         self._news.followed.clear()
         self._evidence.forget()
         answer = self._order(move, wire_id(thread, "thread"))
@@ -107,6 +126,7 @@ class Moving:
             try:
                 answer.result()
             except Refused as refused:
+                still_held()
                 if move is Move.FINISH and "outermost frame" in refused.message:  # gdb's words
                     raise WrongState(
                         "no call of the program made this one: it ends with its thread", hint=Try("continue")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -74,6 +74,10 @@ class News:
         """Thread and number of a breakpoint whose condition raised there: the stop that follows is no hit of it."""
         self.held: dict[str, str] = {}
         """Thread to the reason for which it is held."""
+        self._turns = 0
+        """How often the program was sent on."""
+        self._looked_in = 0
+        """The turn of the stop that is being asked about: it is over if the program was sent on since."""
         self.began: set[str] = set()
         """Threads that were told to have begun, and not to have ended."""
         self._log_lines = terms.LogLines()
@@ -101,9 +105,17 @@ class News:
     def is_held(self, thread: str) -> bool:
         return self._all_held or thread in self.held
 
-    def nobody_is_held(self) -> None:
-        self.held.clear()
-        self._all_held = False
+    def nobody_is_held(self) -> Callable[[], None]:
+        """What is returned takes it back, for a program that turns out to stand where it stood."""
+        self._turns += 1
+        before, self.held = self.held, {}
+        everyone, self._all_held = self._all_held, False
+
+        def still_held() -> None:
+            if not self.held:
+                self.held, self._all_held = before, everyone
+
+        return still_held
 
     def _event(self, message: Message) -> Awaitable[None] | None:
         body = message.get("body")
@@ -144,6 +156,7 @@ class News:
     def _stopped(self, body: Body) -> Awaitable[None] | None:
         if self._launch.is_dead and self.last_thread is not None:
             return None  # lldb-dap 19.1 tells every thread of a core, none of which ever moves: the first is news
+        self.stops.owes_step = False
         stop = replace(translate.stopped(body, self._breakpoints.owners(body)), counts=not self._is_doubtful(body))
         if isinstance(ours := body.get(self._launch.helper or ""), dict):
             stop = self._annotated(stop, ours)
@@ -168,14 +181,16 @@ class News:
             stop = replace(stop, reason="breakpoint", counts=False)  # which one it is tells its place
         self.told_error = translate.told_error(body, self._launch) if stop.reason == "exception" else None
         # None named: looked up by its place. Several: one that always stops stands for others on its line.
+        aside = body.get("preserveFocusHint") is True and Quirk.MISNAMES_STOPS in self._launch.quirks
         if (
             self._may_be_misnamed(stop)
+            or aside
             or self.stops.may_be_detour(stop)
             or self.stops.must_look(stop)
             or (stop.reason == "breakpoint" and len(stop.breakpoints) != 1)
             or (stop.reason == "breakpoint" and self._breakpoints.is_waiting(stop.breakpoints))
         ):
-            return self._look_at(stop)
+            return self._look_at(stop, aside=aside)
         self._tell_stop(stop)
         return None
 
@@ -207,13 +222,16 @@ class News:
         self._doubtful = {each for each in self._doubtful if each[0] != thread}
         return bool(found.intersection(body.get("hitBreakpointIds") or ()))
 
-    async def _look_at(self, stop: Stopped) -> None:
-        """Ask about a stop before it is told: it may be no news, or lack the name of its breakpoint."""
+    async def _look_at(self, stop: Stopped, *, aside: bool = False) -> None:
+        """Ask about a stop before it is told: it may be no news, or lack the name of its breakpoint. One that stands aside came
+        along with that of another thread, which decides whether the program goes on."""
+        self._looked_in = self._turns
         try:
-            if stop.thread is not None and self._may_be_misnamed(stop):
-                told = await self._evidence.why(stop.thread)
-                if told.get("go_on") is True:
-                    await self._debuggee.go_on(stop.thread)
+            if stop.thread is not None and (aside or self._may_be_misnamed(stop)):
+                told = await self._evidence.why(stop.thread, aside=aside)
+                if told.get("go_on") is True or told.get("old") is True:
+                    if not aside and not told.get("old"):
+                        await self._go_on(stop.thread)
                     return
                 stop = self._renamed(stop, told)
             if self.stops.may_be_detour(stop):
@@ -224,20 +242,20 @@ class News:
                     return
                 stop = replace(stop, notes=(*stop.notes, detour.unseen)) if detour else stop
             if not await self.stops.is_news(stop, self._breakpoints.symbols(stop.breakpoints)):
-                await self._debuggee.go_on(stop.thread)
+                await self._go_on(stop.thread)
                 return
             if stop.reason == "function breakpoint":
                 if await self._debuggee.trip(stop):
                     return
                 checked = await self._checked(stop)
                 if checked is None:
-                    await self._debuggee.go_on(stop.thread)
+                    await self._go_on(stop.thread)
                     return
                 stop = checked
             if stop.reason == "breakpoint" and self._breakpoints.is_waiting(stop.breakpoints):
                 await self._breakpoints.look_for_symbols()
                 if self._breakpoints.begins_later(stop.breakpoints):
-                    await self._debuggee.go_on(stop.thread, Move.CONTINUE)
+                    await self._go_on(stop.thread, Move.CONTINUE)
                     return
             if stop.reason == "breakpoint" and stop.thread is not None:
                 frames = (await self._evidence.stack(stop.thread, 0, 1)).frames
@@ -246,9 +264,14 @@ class News:
         except AdapterDied:
             return  # its end is told by itself
         except StillframeError:
-            self._tell_stop(stop)  # what could not be checked is told as it came
-            return
-        self._tell_stop(stop)
+            pass  # what could not be checked is told as it came
+        if self._looked_in == self._turns:
+            self._tell_stop(stop)
+
+    async def _go_on(self, thread: str | None, move: Move | None = None) -> None:
+        """From a stop that nobody asked for; but the stop of another thread that was told holds this one as well."""
+        if not self.held and self._looked_in == self._turns:
+            await self._debuggee.go_on(thread, move)
 
     def _may_be_misnamed(self, stop: Stopped) -> bool:
         certain = stop.breakpoints and not self._breakpoints.conditions(stop.breakpoints)
@@ -353,6 +376,9 @@ class News:
             self.tell_fork(int(found[1]))
         if self._launch.threads_cut and self._launch.threads_cut.match(said):
             self.threads_are_cut = True
+            return
+        if self._launch.unfinished_step and self._launch.unfinished_step.match(said):
+            self.stops.owes_step = True
             return
         better = self._launch.told_better
         if told is not None and not (better and told.stream == "console" and better.match(str(body.get("output")))):

@@ -34,13 +34,18 @@ class _Passing(msgspec.Struct, frozen=True):
 
 
 class StopFilter:
-    """Knows the stops that are no news: the same exception in the next frame, a namesake of the function asked for."""
+    """Knows the stops that are no news: the same exception in the next frame, a namesake of the function asked for, an old
+    step."""
 
     def __init__(self, launch: DapLaunch, evidence: Evidence) -> None:
         self._launch = launch
         self._evidence = evidence
         self._passing: dict[str, _Passing] = {}
         self._detours = 0
+        self.steps = False
+        """Whether somebody waits for the end of a step."""
+        self.owes_step = False
+        """Whether the debugger has to finish the step of another thread before it can make one."""
         self.catches_raised = False
         """Whether exceptions stop the program when they are raised, handled or not."""
         self.classes: tuple[str, ...] = ()
@@ -48,9 +53,11 @@ class StopFilter:
 
     def must_look(self, stop: Stopped) -> bool:
         """Whether this stop may be no news, so that the debugger has to be asked about it."""
-        return self._may_repeat(stop) or stop.reason == "function breakpoint"
+        return self._may_repeat(stop) or self._is_old_step(stop) or stop.reason == "function breakpoint"
 
     async def is_news(self, stop: Stopped, symbols: Iterable[Wanted]) -> bool:
+        if self._is_old_step(stop):
+            return False
         if stop.thread is None:
             return True
         if self._may_repeat(stop):
@@ -81,6 +88,10 @@ class StopFilter:
         if cut_in is not None and any(cut_in.match(each.function) for each in above):
             return f"a signal came just then: {tool} may lack the call that it interrupted, or tell another line of it"
         return None
+
+    def _is_old_step(self, stop: Stopped) -> bool:
+        """Whether a step has come to its end that another stop had interrupted, and since which the program was sent on."""
+        return stop.reason == "step" and self._launch.unfinished_step is not None and not self.steps
 
     def _may_repeat(self, stop: Stopped) -> bool:
         return (
