@@ -295,6 +295,8 @@ class FrameTeller:
             # With nothing below, it went on after an `await`: of what has no name at all, only an ES module itself does so.
             alone = not below and (bool(name) or place.startswith("file:"))
             name = TOP if alone or _LOADER.search(below) else "<anonymous>"
+        elif name.endswith(".<anonymous>"):
+            name = "<anonymous>"  # of whatever object it was called on, as a held call is named
         path = place.removeprefix("file://")
         scripts = self._scripts.of_file(path)
         if scripts and not (mapped and self._scripts.is_named_as_source(scripts[-1])):
