@@ -11,7 +11,7 @@ from stillframe.adapters.runners.stacks import makers
 from stillframe.model import tested
 from stillframe.model.outcomes import Exited
 from stillframe.model.reports import ReportFrame
-from stillframe.ops.made import with_calls
+from stillframe.ops.made import is_same, with_calls
 from stillframe.render.tested import report
 
 TOLD = [
@@ -88,3 +88,36 @@ def test_the_lines_that_give_values_to_parts_of_what_a_failing_line_uses_are_fou
     ]
     (tmp_path / "p.test.js").write_text("\n".join(rows))
     assert makers(tmp_path / "p.test.js:9")[0] == (1, 3, 5, 6, 8, 9)
+
+
+@pytest.mark.parametrize(
+    ("above", "named"),
+    [
+        ("beforeEach(() => { seed = ' A'; });", ()),
+        ("test('other', () => { const seed = 4; const got = made(seed); });", ()),
+        ("beforeEach(() => { seed = make(' A'); });", ("seed",)),
+        ("const seed = `${base}-1`;", ("seed",)),
+        ("const other = first(), seed = null;", ()),
+        ("const seed = made(1);\n});\ntest('this', () => {\n  const seed = 4;", ()),
+    ],
+)
+def test_calls_are_said_to_have_made_no_name_whose_value_is_written_out(
+    tmp_path: Path, above: str, named: tuple[str, ...]
+) -> None:
+    rows = [*above.splitlines(), "assert.strictEqual(mk(seed), 6);"]
+    (tmp_path / "a.test.js").write_text("\n".join(rows))
+    assert makers(Path(tmp_path, f"a.test.js:{len(rows)}"))[1] == named
+
+
+@pytest.mark.parametrize(
+    ("raised", "same"),
+    [
+        ("RangeError: bad id -1", False),
+        ("Error: bad id -1", True),
+        ("cart.Error: bad id -1", True),
+        ("JestAssertionError: expect(received).resolves.toBeDefined()", True),
+    ],
+)
+def test_another_error_whose_class_only_ends_alike_is_not_the_failure(raised: str, same: bool) -> None:
+    failed = tested.TestFailure(id="t", type="Error", message="expect(received).resolves.toBeDefined()")
+    assert is_same(raised, failed) is same

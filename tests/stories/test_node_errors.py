@@ -219,3 +219,25 @@ def test_an_error_that_a_program_behind_npm_caught_before_its_bad_end_is_told(us
     handled = report["handled"]
     assert handled["what"] == "TypeError: Cannot read properties of undefined (reading 'type')"
     assert (handled["process"], handled["stack"]["frames"][0]["line"]) == ("crash-npm.1", 2)
+
+
+LISTENER = """\
+const { Worker, isMainThread, parentPort } = require('worker_threads');
+function work(n) {
+  throw new Error('bad ' + n);
+}
+if (isMainThread) {
+  const worker = new Worker(__filename);
+  worker.on('error', () => {});
+  worker.postMessage(3);
+} else parentPort.on('message', (n) => { work(n); });
+"""
+
+
+def test_a_listener_of_a_worker_is_one_call_whether_it_is_held_or_only_known_by_the_errors_stack(user: User) -> None:
+    user.file("workers.js", LISTENER)
+    report = user.json("crash", "--", "node", "workers.js")
+    told = [
+        (each["function"], each["line"]) for each in report["failure"]["stack"]["frames"] if not each.get("library")
+    ]
+    assert told == [("work", 3), ("<anonymous>", 9)], report

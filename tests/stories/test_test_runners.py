@@ -259,6 +259,10 @@ def test_a_runner_of_the_project_is_found_and_its_failure_told_with_the_locals_o
         (first,) = user.json("test", "settled.test.mjs", *PATIENT)["failures"]
         assert (first["line"], first.get("frames", [])) == (4, []), first
         assert [(each["function"], each["result"]) for each in first["calls"]] == [("due", "0"), ("total", "6")]
+        # Its report has but a stack of one that took too long, which says nothing of that.
+        user.file("slow.test.mjs", imports + "it('is slow', async () => { await new Promise(() => {}); }, 50);\n")
+        (slow,) = user.json("test", "slow.test.mjs", "--once", *PATIENT)["failures"]
+        assert slow["type"] == "Error" and slow["message"].startswith("Test timed out in 50ms."), slow
         user.file("late.test.mjs", imports + "it('is early', () => { Promise.reject(new Error('late')); });\n")
         text = user.ok("test", "late.test.mjs", *PATIENT)
         assert ": 1 passed, none failed, and yet exit 1 after " in text and "\nError: late\n" in text, text

@@ -102,7 +102,8 @@ def is_same(raised: str | None, failure: TestFailure) -> bool:
     if raised is None:
         return False
     first = failure.message.strip().partition("\n")[0][:40]
-    return failure.type in raised.partition(":")[0] or bool(first and first in raised)
+    named = re.search(rf"(?<![\w$]){re.escape(failure.type)}(?![\w$])", raised.partition(":")[0])
+    return not failure.type or named is not None or bool(first and first in raised)
 
 
 def _tree(recording: Recording) -> Node | None:

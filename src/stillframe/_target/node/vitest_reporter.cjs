@@ -1,5 +1,5 @@
 // A reporter for Vitest, beside its own ones, that tells what each test printed through console, since Vitest knows which one it
-// was, and what it compared.
+// was, what it compared, and what its report in JSON does not say of an error.
 "use strict";
 const { appendFileSync } = require("node:fs");
 const { line } = require("./reporting.cjs");
@@ -13,6 +13,10 @@ function titlesOf(task) {
 
 function pathOf(suite) {
   return suite.filepath ? [] : [...(suite.suite ? pathOf(suite.suite) : []), suite.name];
+}
+
+function whoseIs(task) {
+  return { file: task.file.filepath, titles: titlesOf(task), task: task.id };
 }
 
 module.exports = (output) =>
@@ -45,18 +49,27 @@ module.exports = (output) =>
     }
 
     // Vitest's report in JSON tells of what was compared in the words of the message alone, where long values are cut.
-    compared(task) {
-      const [error] = (task.type === "test" && task.result && task.result.state === "fail" && task.result.errors) || [];
-      const { actual, expected, diff } = error || {};
+    compared(task, { actual, expected, diff }) {
       if (typeof actual !== "string" || typeof expected !== "string") return;
-      const whose = { file: task.file.filepath, titles: titlesOf(task), task: task.id };
       const told = { actual: actual.slice(0, LONG), expected: expected.slice(0, LONG), diff: (diff || "").slice(0, LONG) };
-      appendFileSync(output, line({ kind: "compared", ...whose, ...told }));
+      appendFileSync(output, line({ kind: "compared", ...whoseIs(task), ...told }));
+    }
+
+    // Of an error that has a stack the report in JSON has that alone. A test that took too long has one that was made before, whose
+    // own words are no message (STACK_TRACE_ERROR).
+    said(task, { name, message, stack }) {
+      if (typeof message !== "string" || message === "" || typeof stack !== "string" || stack.includes(message)) return;
+      appendFileSync(output, line({ kind: "said", ...whoseIs(task), type: String(name), message: message.slice(0, LONG) }));
     }
 
     over() {
       this.deafen();
-      for (const task of this.tasks.values()) this.compared(task);
+      for (const task of this.tasks.values()) {
+        const [error] = (task.type === "test" && task.result && task.result.state === "fail" && task.result.errors) || [];
+        if (!error) continue;
+        this.compared(task, error);
+        this.said(task, error);
+      }
       appendFileSync(output, line({ kind: "printed", ...this.run.told() }));
       this.run = new Printed();
     }

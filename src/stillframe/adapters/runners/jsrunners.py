@@ -154,19 +154,27 @@ def jest_report(report: Path, ask: TestAsk, show: Show, *, has_pattern: bool) ->
         skipped=0 if has_pattern else outcomes.count("skipped"), deselected=left_out, uncollected=unread,
     )  # fmt: skip
     rows = list(report_lines(report.with_suffix(PRINTED)))
-    by = heard((each for each in rows if each["kind"] != "compared"), show)
-    compared = _compared((each for each in rows if each["kind"] == "compared"), show)
-    told = [_with_compared(with_printed(each, by), compared.get(each.id, {})) for each in failures[:MOST]]
+    by = heard((each for each in rows if each["kind"] not in ("compared", "said")), show)
+    compared, messages = (
+        _by_test((each for each in rows if each["kind"] == kind), show) for kind in ("compared", "said")
+    )
+    told = [_with_message(with_printed(each, by), messages.get(each.id, {})) for each in failures[:MOST]]
+    told = [_with_compared(each, compared.get(each.id, {})) for each in told]
     return _told(report, found, counts, told, tuple(names))
 
 
-def _compared(rows: Iterable[dict[str, Any]], show: Show) -> dict[str, dict[str, Any]]:
-    """What each test compared, by its name; nothing where several tests have that name."""
+def _by_test(rows: Iterable[dict[str, Any]], show: Show) -> dict[str, dict[str, Any]]:
+    """What was told of each test, by its name; nothing where several tests have that name."""
     found: dict[str, dict[str, Any]] = {}
     for said in rows:
         name = test_id(said["file"], tuple(said["titles"]), show)
         found[name] = said if found.get(name, said).get("task") == said["task"] else {}
     return found
+
+
+def _with_message(failed: TestFailure, said: dict[str, Any]) -> TestFailure:
+    """A failure with what its error says, where its stack does not tell."""
+    return replace(failed, type=said["type"], message=ANSI.sub("", said["message"])) if said else failed
 
 
 def _with_compared(failed: TestFailure, said: dict[str, Any]) -> TestFailure:

@@ -27,6 +27,8 @@ _LOADS = re.compile(r"\brequire\(|^\s*import\b|\bimport\(")
 TITLE = re.compile(r"""\b(?:it|test)(?:\.\w+)*\(\s*(["'`])(.+?)\1""")
 _THROWS = re.compile(r"\s*throw\b")
 _CONDITION = re.compile(r"\s*(?:\}\s*)?(?:else\s+)?if\s*\(")
+_LITERAL = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"|`[^`$\n]*`|(?<![.\w$])(?:true|false|null|undefined)(?![\w$])")
+"""What is written out; of a text with parts in it, these come from elsewhere."""
 _REACH = 60
 """Lines above a failing one in which what it uses may have been made."""
 
@@ -139,6 +141,8 @@ def makers(spot: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
     failing = _guard(text, failing)
     wanted, lines = set(_WORD.findall(text[failing - 1])), {failing}
     named: list[str] = []
+    declared: set[str] = set()
+    """What stands above its declaration is another test's."""
     given: dict[str, int] = {}
     parts: dict[int, str] = {}
     for at in range(failing - 1, max(0, failing - _REACH), -1):
@@ -150,7 +154,8 @@ def makers(spot: Path) -> tuple[tuple[int, ...], tuple[str, ...]]:
         if made:
             lines.add(at)
             given |= dict.fromkeys(made, at)
-            named += [name for name in made if _WORD.search(row.partition("=")[2])]
+            named += [name for name in made if name not in declared and _derives(name, row)]
+            declared |= {name for name in made if _declares(name, row)}
             wanted.update(_WORD.findall(row))
     first = set(_WORD.findall(text[failing - 1]))
     names = tuple(name for name in dict.fromkeys(reversed(named)) if name in first)
@@ -207,10 +212,25 @@ def _gives_part(name: str, row: str) -> bool:
     return re.search(rf"{part}\s*(?:[-+*/%&|^?<>]{{0,3}}=(?![=>])|\+\+|--)|\bdelete\s+{part}", row) is not None
 
 
+def _derives(name: str, row: str) -> bool:
+    """Whether the value that a line gives a name comes from elsewhere, and is not written out there."""
+    given = _given(name, row)
+    return given is not None and _WORD.search(_LITERAL.sub("", row[given.end() - 1 :].partition(";")[0])) is not None
+
+
+def _declares(name: str, row: str) -> bool:
+    return re.search(rf"\b(?:const|let|var)\b[^=;]*(?<![\w$]){re.escape(name)}(?![\w$])", row) is not None
+
+
 def _gives(name: str, row: str) -> bool:
-    """Whether a line gives a name its value: plainly, with a type before it as in TypeScript, or out of what it takes apart."""
+    """Whether a line gives a name its value."""
+    return _given(name, row) is not None
+
+
+def _given(name: str, row: str) -> re.Match[str] | None:
+    """Where a line gives a name its value: plainly, with a type before it as in TypeScript, or out of what it takes apart."""
     word = re.escape(name)
     plain = rf"(?<![.\w$]){word}\s*(?:[-+*/%&|^?]{{0,3}}=)(?![=>])"
     typed = rf"\b(?:const|let|var)\s+{word}\s*!?:.*[^=!<>]=(?![=>])"
     apart = rf"[{{\[,:]\s*{word}\s*[,}}\]].*=[^=>]"
-    return re.search(f"{plain}|{typed}|{apart}", row) is not None
+    return re.search(f"{plain}|{typed}|{apart}", row)

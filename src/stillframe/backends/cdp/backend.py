@@ -36,7 +36,7 @@ from ..flow import Told, begun
 from .breakpoints import Breakpoints
 from .client import Body, CdpClient, Refused
 from .evidence import Evidence
-from .greetings import LEAVE, closes_inspector, is_code, last_words, told_code
+from .greetings import LEAVE, NOTES_CALLERS, closes_inspector, is_code, last_words, told_code
 from .household import Household
 from .launch import CAN, CdpLaunch
 from .lending import Lending
@@ -129,7 +129,7 @@ class CdpBackend(Looking, ClosesOnce):
             self._started = True
             await self._breakpoints.hold(False)
             if self._gate is not None:
-                await self._gate.open(self._signs.line)
+                await self._gate.open(self._signs.line, NOTES_CALLERS)
             else:
                 await self._client.request("Debugger.resume" if self._threshold else "Runtime.runIfWaitingForDebugger")
         return self._breakpoints.now()  # it runs already: some may have their place

@@ -19,7 +19,9 @@ _LINE = re.compile(
 _UNNAMED = frozenset({"Object", "Function", "Module", "Timeout", "Immediate", "process", "global", "Array", ""})
 TOP = "<module>"
 _LOADERS = frozenset({"Module._compile", "run", "", "runScriptInThisContext"})
-"""What calls the code of a file itself, in Node 18 to 24."""
+"""What calls the code of a file itself, in Node 18 to 24, and where that stands: others have these names too, as
+`AsyncLocalStorage.run`, which calls what it was given."""
+_LOADING = re.compile(r"node:(?:internal/(?:modules/|process/execution$|vm\b)|vm$)")
 _NAMELESS = frozenset({"", "<anonymous>", "Object.<anonymous>"})
 """What a stack calls the code of a file itself, and some functions besides."""
 _LOADER = re.compile(
@@ -244,21 +246,25 @@ class FrameTeller:
             hop = _HOPS.get(hop, hop)
             calls = trace.get("callFrames") or ()
             for call, below in zip(calls, (*calls[1:], {}), strict=True):
-                if self._scripts.hides_library and str(call.get("url")).startswith("node:"):
-                    continue  # how the runtime came to call is no part of the program
                 where = position({"location": call})
-                if self._scripts.hides_library and self._scripts.is_around(*where):
-                    continue
+                if self._scripts.hides_library and self._is_runtimes(call, where):
+                    continue  # how the runtime came to call is no part of the program
                 name = str(call.get("functionName") or (TOP if self._loads(below) else "<anonymous>"))
                 yield self._frame(where, name, f"a{number}", key=None, awaited=hop)
                 hop, number = "", number + 1
             parent = trace.get("parent")
             trace = parent if isinstance(parent, dict) else {}
 
+    def _is_runtimes(self, call: Body, where: tuple[str, int, int]) -> bool:
+        """Whether a call of this kind is none of the program, nor of a library: the runtime's, or around a file."""
+        url = str(call.get("url"))
+        return url.startswith("node:") or url.endswith(_AROUND_CODE) or self._scripts.is_around(*where)
+
     def _loads(self, call: Body) -> bool:
         """Whether what a call of this kind called is the code of a file itself."""
-        if str(call.get("url")).startswith("node:"):
-            return str(call.get("functionName")) in _LOADERS
+        url = str(call.get("url"))
+        if url.startswith("node:"):
+            return _LOADING.match(url) is not None and str(call.get("functionName")) in _LOADERS
         return self._scripts.is_around(*position({"location": call}))
 
     # Text that only an error has kept
@@ -289,6 +295,8 @@ class FrameTeller:
             # With nothing below, it went on after an `await`: of what has no name at all, only an ES module itself does so.
             alone = not below and (bool(name) or place.startswith("file:"))
             name = TOP if alone or _LOADER.search(below) else "<anonymous>"
+        elif name.endswith(".<anonymous>"):
+            name = "<anonymous>"  # of whatever object it was called on, as a held call is named
         path = place.removeprefix("file://")
         scripts = self._scripts.of_file(path)
         if scripts and not (mapped and self._scripts.is_named_as_source(scripts[-1])):

@@ -67,6 +67,10 @@ _OPENED = "globalThis[Symbol.for('stillframe.opened')]"
 IS_UP = "typeof process === 'object' && Boolean(process.getBuiltinModule || process.argv)"
 """Whether Node has come as far as to load its own modules for us; one that is built without a snapshot (Debian's) begins bare."""
 
+NOTES_CALLERS: Words = tuple(("Debugger.setAsyncCallStackDepth", {"maxDepth": each}) for each in (0, _ASYNC_DEPTH))
+"""To note what starts callbacks, once more: where that is heard before the program waits for us, Node 24.21 obeys only after the
+program's first lines."""
+
 FIRST: Words = (("Runtime.enable", {}), ("Debugger.enable", {"maxScriptsCacheSize": _SCRIPTS_KEPT}))
 """What is said before anything else."""
 

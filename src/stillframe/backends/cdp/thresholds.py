@@ -8,6 +8,7 @@ from typing import Any
 from ...errors import AdapterUnresponsive, ProtocolError
 from .asking import failure
 from .client import Body, CdpClient
+from .greetings import Words
 
 PASSED = "__stillframe_passed"
 """The binding by which our preloaded script says that it goes on."""
@@ -39,14 +40,17 @@ class Gate:
         if not self._passed.done():
             self._passed.set_result(None)
 
-    async def open(self, line: asyncio.Future[Any]) -> None:
-        """Let the program run; returns when it does, or when the line has ended."""
+    async def open(self, line: asyncio.Future[Any], words: Words = ()) -> None:
+        """Let the program run; returns when it does, or when the line has ended. `words`: what is to be heard by a program that
+        waits for sure."""
         self._client.send("Runtime.enable")
         self._client.send("Runtime.addBinding", {"name": PASSED})
         deadline = asyncio.get_running_loop().time() + self._timeout
         while not self._passed.done() and not line.done():
             if asyncio.get_running_loop().time() > deadline:
                 raise AdapterUnresponsive(f"the program did not go on within {self._timeout:g} s")
+            for method, params in words:
+                self._client.send(method, params)
             self._client.send("Runtime.runIfWaitingForDebugger")
             await asyncio.wait({self._passed, line}, timeout=_AGAIN, return_when=asyncio.FIRST_COMPLETED)
 
