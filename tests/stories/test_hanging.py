@@ -363,6 +363,8 @@ def test_of_pending_promises_it_tells_who_awaits_what_and_a_cycle_of_them_is_nam
     assert told["load", "load 2"] == (5, "new Promise made at awaits.js:2 in connect")
     assert told["<module>",] == (16, "Promise.all made at awaits.js:16 in <module>: load, load 2")
     assert report["end"]["output"] == "up Promise { 1 }\n", "promises are as in a plain run"
+    report = user.json("crash", "--timeout", "1", "--ready", "up", "--", "node", "awaits.js")["hang"]
+    assert set(report["cycle"]) == {"first", "second"}, "of what runs out of time crash tells the same"
     user.file("chains.js", CHAINS)
     report = user.json("hang", "--timeout", "1", "--ready", "up", "--", str(newer_node()), "chains.js")
     told = {each["names"][0]: each["waits_for"] for each in report["groups"] if each["what"] == "promise"}

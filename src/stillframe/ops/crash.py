@@ -107,7 +107,7 @@ async def crash(
         await readiness.check_free()
     plan, assumed = plan_for(sessions, caller, "crash", program, command, how)
     seconds = sessions.settings(caller.cwd).wait if timeout is None else timeout
-    wish = Wish(replace(plan, tells_exits=True), caller, readiness, do, seconds, hold)
+    wish = Wish(replace(plan, tells_waits=True, tells_exits=True), caller, readiness, do, seconds, hold)
     check(repeat, until_fail)
     if repeat > 1:
         if hold:
