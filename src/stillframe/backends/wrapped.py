@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Protocol
 
@@ -39,12 +38,12 @@ from .cdp.launch import CdpLaunch
 from .closing import ClosesOnce
 from .dap.launch import DapLaunch
 from .flow import Told
+from .hiding import Hiding
 
 _WANTED = frozenset(
     {Capability.CONDITIONS, Capability.HIT_COUNTS, Capability.LOG_POINTS, Capability.FUNCTION_BREAKPOINTS}
 )
 """What may be wanted of a breakpoint here, for those to come; each says for itself what it cannot do."""
-_PLACE = re.compile(rb"\S[^\n]*:\d+\r?\n")
 _END = 4.0
 """How long the end may take to be seen once everything was ended."""
 
@@ -99,6 +98,7 @@ class Wrapped(ClosesOnce):
         self._followed = tuple(followed)
         self._process: Process | None = None
         self._told = Told(self._hold_output, self._let_output_go)
+        self._hiding = Hiding(launch.hidden) if launch.hidden else None
         self._seen = False
         self._wanted: tuple[str, ...] = ()
         self._watch: asyncio.Task[None] | None = None
@@ -151,6 +151,7 @@ class Wrapped(ClosesOnce):
             await each.settle()
         if not self._seen and self._launch.inside:
             self._tell_unseen()
+        self._tell_rest()
         self._told.put(Ended(exit_code=how.code, signal=how.signal))
 
     def _tell_unseen(self) -> None:
@@ -162,10 +163,15 @@ class Wrapped(ClosesOnce):
     def _output(self, stream: Stream, data: bytes) -> None:
         for each in self._followed:
             data = each.without_talk(stream, data)
-        if stream == "stderr" and any(mark in data for mark in self._launch.hidden):
-            data = _without(self._launch.hidden, data)
+        if stream == "stderr" and self._hiding is not None:
+            data = self._hiding.shown(data)
         if data:
             self._told.put(Output(stream, data))
+
+    def _tell_rest(self) -> None:
+        """What was held back of the output, at the end."""
+        if self._hiding is not None and (rest := self._hiding.rest()):
+            self._told.put(Output("stderr", rest))
 
     def _hold_output(self) -> None:
         if self._process is not None:
@@ -190,6 +196,7 @@ class Wrapped(ClosesOnce):
                     await asyncio.wait({self._watch}, timeout=_END)
             else:
                 self._process.release()
+                self._tell_rest()
                 self._told.put(Ended(detached=True))
         self._told.put(Ended(lost=True, cause="it did not end when told to"))
 
@@ -256,17 +263,3 @@ class Wrapped(ClosesOnce):
 
     async def modules(self, start: int = 0, count: int = 100) -> Modules:
         raise self._bare()
-
-
-def _without(marks: Sequence[bytes], data: bytes) -> bytes:
-    """Printed text without our lines; with a line of source goes the one that says where it is, and what points into it."""
-    kept: list[bytes] = []
-    ours = False
-    for line in data.splitlines(keepends=True):
-        points = ours and not line.strip(b" \t^\r\n")
-        ours = points or any(mark in line for mark in marks)
-        if not ours:
-            kept.append(line)
-        elif kept and _PLACE.fullmatch(kept[-1]):
-            kept.pop()
-    return b"".join(kept)
