@@ -22,6 +22,7 @@ import pytest
 
 from stillframe.adapters.finding import find, tools_directory
 from stillframe.adapters.ruby import RUBY as RUBY_TOOL
+from stillframe.record.schema import PAGE_BYTES
 
 from ..interpreters import INTERPRETERS
 from .conftest import CLIENT, User, eventually, gone
@@ -1158,7 +1159,10 @@ def test_pruning_by_size_makes_the_record_that_small_whatever_fills_it(user: Use
     planned = user.json("prune", "--megabytes", str(limit), "--dry-run")
     assert user.json("history")["total"] == 6
     done = user.json("prune", "--megabytes", str(limit))
-    assert done == {key: value for key, value in planned.items() if key != "dry_run"}
+    sizes = "bytes_before", "bytes_after"
+    assert {**done, "dry_run": True, **{key: planned[key] for key in sizes}} == planned
+    grown = {done[key] - planned[key] for key in sizes}  # by the lines of the calls themselves
+    assert all(each in range(0, 4 * PAGE_BYTES + 1, PAGE_BYTES) for each in grown), grown
     assert done["bytes_before"] > 3e6 and done["bytes_after"] <= limit * 1e6
     # No more than it takes: the newest of the loud ones is still there.
     assert "loud" in [each["session"] for each in user.json("history")["runs"]]
