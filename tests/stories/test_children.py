@@ -80,9 +80,14 @@ def test_stop_ends_the_whole_family(user: User) -> None:
 def test_a_detached_process_is_reported_and_ended_only_when_asked(user: User) -> None:
     user.file(
         "daemonic.py",
-        "import subprocess\n"
-        "subprocess.run('setsid sleep 600 </dev/null >/dev/null 2>&1 &', shell=True)  # reparented: no descendant\n"
-        "x = 1\n",
+        "import subprocess\nsubprocess.run(['sh', 'leave.sh'])  # reparented: no descendant\nx = 1\n",
+    )
+    # It has left the program's process group for sure when the shell ends: until then it is ended with that.
+    user.file(
+        "leave.sh",
+        "rm -f left; mkfifo left\n"
+        "setsid sh -c 'echo >left; exec sleep 600' </dev/null >/dev/null 2>&1 &\n"
+        "read word <left\n",
     )
     user.ok("launch", "daemonic.py", "--break", "daemonic.py:3")
     told = user.json("stop")
