@@ -58,3 +58,9 @@ def test_what_goes_on_without_an_end_is_told_as_it_comes() -> None:
     assert hiding.shown(b"x" * 10) == b""
     assert hiding.shown(b"x" * LONGEST) == b"x" * (LONGEST + 10)
     assert (hiding.shown(b"/ours/"), hiding.rest()) == (b"", b"")
+
+
+def test_a_line_that_has_not_ended_is_told_when_somebody_asks() -> None:
+    hiding = Hiding(MARKS)
+    assert (hiding.shown(b"one\npassword? "), hiding.rest()) == (b"one\n", b"password? ")
+    assert (hiding.shown(b"wrong\n"), hiding.rest()) == (b"wrong\n", b"")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from .conftest import User
 
 
@@ -143,3 +145,21 @@ def test_how_the_words_of_a_program_began_is_told_where_it_fails_and_nothing_els
     whole = 31 + sum(len(f"  {depth}: somewhere in a library\n") for depth in range(200))
     assert end["stderr_began"].startswith("error: bad json in orders.json\n  0: ")
     assert len(end["stderr_began"]) + end["dropped"] + len(end["stderr"]) == whole
+
+
+ASKS = """\
+import sys, time
+def f(n): return n + 1
+f(1)
+sys.stderr.write("password? ")
+sys.stderr.flush()
+time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize("verb", [("trace", "f"), ("probe", "ask.py:2", "--expect", "n > 0")])
+def test_a_line_that_has_not_ended_is_told_of_a_recorded_run_that_is_out_of_time(
+    user: User, verb: tuple[str, ...]
+) -> None:
+    user.file("ask.py", ASKS)
+    assert user.json(*verb, "--timeout", "2", "--", "python3", "ask.py")["end"]["stderr"] == "password? "

@@ -26,12 +26,20 @@ from _pydevd_bundle.pydevd_comm_constants import (
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
 from _pydevd_bundle.pydevd_net_command_factory_json import NetCommandFactoryJson
 from _pydevd_bundle.sf_ends import YIELDS
-from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, SUSPENDABLE, YIELDED, Returns, is_over, is_returning, left_frame
+from _pydevd_bundle.sf_frames import (
+    ASYNC_GENERATOR,
+    COROUTINE,
+    SUSPENDABLE,
+    YIELDED,
+    Returns,
+    is_over,
+    is_returning,
+    left_frame,
+)
 
 _RETURNS = (CMD_STEP_RETURN, CMD_STEP_RETURN_MY_CODE)
 _OVERS = (CMD_STEP_OVER, CMD_STEP_OVER_MY_CODE)
 _STEPS = _OVERS + (CMD_STEP_INTO, CMD_STEP_INTO_MY_CODE, CMD_STEP_INTO_COROUTINE)
-COROUTINE = 0x80  # of a code's flags
 LEFT = "%s is left by an exception that it does not catch"  # sys.settrace has no word of what it is
 _ARRIVES = dis.opmap.get("PUSH_EXC_INFO", -1)  # from 3.11 on, and of the line of a `with` that an exception leaves
 

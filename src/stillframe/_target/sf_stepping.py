@@ -22,11 +22,10 @@ from _pydevd_bundle.pydevd_comm_constants import (
     CMD_STEP_RETURN_MY_CODE,
 )
 from _pydevd_bundle.pydevd_constants import PYDEVD_USE_SYS_MONITORING, STATE_RUN, get_global_debugger
-from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, YIELDED
+from _pydevd_bundle.sf_frames import ASYNC_GENERATOR, COROUTINE, YIELDED
 from _pydevd_sys_monitoring import pydevd_sys_monitoring
 
 NAME = "stillframe"
-COROUTINE = 0x80  # of a code's flags
 NUMBERS = (4, 3)  # of tools without a fixed meaning
 _STAYING = {  # steps that wait in one frame, and what becomes of them when that frame is left
     CMD_STEP_OVER: CMD_STEP_INTO,

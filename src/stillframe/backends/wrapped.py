@@ -125,6 +125,7 @@ class Wrapped(ClosesOnce):
         """Take what is in the pipes now, unless it is being held back."""
         if self._process is not None and not self._process.is_paused:
             self._process.drain()
+            self._tell_rest()
 
     # Its life
 
@@ -151,8 +152,7 @@ class Wrapped(ClosesOnce):
             await each.settle()
         if not self._seen and self._launch.inside:
             self._tell_unseen()
-        self._tell_rest()
-        self._told.put(Ended(exit_code=how.code, signal=how.signal))
+        self._end_told(Ended(exit_code=how.code, signal=how.signal))
 
     def _tell_unseen(self) -> None:
         """Nobody came: whether a breakpoint's file was loaded in there cannot be known."""
@@ -168,8 +168,13 @@ class Wrapped(ClosesOnce):
         if data:
             self._told.put(Output(stream, data))
 
+    def _end_told(self, how: Ended) -> None:
+        """Tell the end, behind all of the output; the first one counts."""
+        self._tell_rest()
+        self._told.put(how)
+
     def _tell_rest(self) -> None:
-        """What was held back of the output, at the end."""
+        """What is held back of the output: a line that has not ended, or may belong to the next."""
         if self._hiding is not None and (rest := self._hiding.rest()):
             self._told.put(Output("stderr", rest))
 
@@ -196,9 +201,8 @@ class Wrapped(ClosesOnce):
                     await asyncio.wait({self._watch}, timeout=_END)
             else:
                 self._process.release()
-                self._tell_rest()
-                self._told.put(Ended(detached=True))
-        self._told.put(Ended(lost=True, cause="it did not end when told to"))
+                self._end_told(Ended(detached=True))
+        self._end_told(Ended(lost=True, cause="it did not end when told to"))
 
     async def _close(self) -> None:
         await self.end(terminate=True)

@@ -15,8 +15,10 @@ from ..model.backend import Move
 from ..model.outcomes import AT_RETURN, AnyOutcome, Exited, Passed, Running, Stop
 from ..model.places import HerePlace, LinePlace, Place
 from ..model.plans import Caller
+from ..model.powers import Prints
 from ..registry import Access, From, Param
 from ..session import family, telling
+from ..session.bell import catch_up
 from ..session.beside import Beside
 from ..session.evidence import passed, since
 from ..session.holding import CAPTURE_SECONDS
@@ -169,6 +171,13 @@ async def heard_next(session: Session, limit: float, wait: Wait | None = None) -
     asked = session.beside
     limit = min(limit, AFTER_DO) if asked and all(each.ended for each in asked) else limit
     return await heard_of(session, limit, wait=wait)
+
+
+async def take_printed(session: Session) -> None:
+    """Have what was printed by now told with the next outcome, a line that has not ended as well."""
+    if isinstance(session.backend, Prints):
+        session.backend.read_output()
+        await catch_up()
 
 
 async def outlived(session: Session, limit: float) -> bool:

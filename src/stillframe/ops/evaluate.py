@@ -10,14 +10,13 @@ import msgspec
 from ..errors import EvalFailed, Try, Unsupported, UsageError
 from ..model import wording
 from ..model.backend import Capability, Evaluated
-from ..model.powers import EvaluatesSafely, Feeds, Prints
+from ..model.powers import EvaluatesSafely, Feeds
 from ..model.values import Value, Values
 from ..model.views import Fed
 from ..registry import Access, Param, operation
-from ..session.bell import catch_up
 from ..session.handles import frame_index
 from ..session.session import Session
-from .common import FrameWord, ThreadWord
+from .common import FrameWord, ThreadWord, take_printed
 from .inspect import Text, bounds_of
 
 PRINTED = 4096
@@ -81,9 +80,7 @@ def _safely(session: Session) -> Callable[..., Awaitable[tuple[Evaluated, ...]]]
 
 async def _printed(session: Session) -> dict[str, str]:
     """What the expressions printed; told here, so that no later reply tells it again."""
-    if isinstance(session.backend, Prints):
-        session.backend.read_output()
-        await catch_up()
+    await take_printed(session)
     pieces, _ = session.output.news(PRINTED)
     return {piece.stream: piece.text for piece in pieces}
 

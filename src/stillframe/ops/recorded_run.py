@@ -22,7 +22,7 @@ from ..session.session import Session
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
 from ..transport.trees import grouped, is_alive, wait_pid
-from .common import AFTER_END, heard_next, run_beside, waited_after_do
+from .common import AFTER_END, heard_next, run_beside, take_printed, waited_after_do
 from .launch import start
 from .private_runs import started
 from .programs import default_name
@@ -103,6 +103,7 @@ async def _ended(
     if do:
         await run_beside(session, do, caller)
     await heard_next(session, max(0.0, wait - (loop.time() - began)))
+    await take_printed(session)
     end = session.outcome(after=round(loop.time() - began, 1))
     return msgspec.structs.replace(end, never_hit=()) if isinstance(end, Exited) else end
 

@@ -19,7 +19,7 @@ from ..model.tested import Told
 from ..session.session import Session
 from ..session.sessions import Sessions
 from ..transport.folders import private_folder, remove_folder
-from .common import run_beside
+from .common import run_beside, take_printed
 from .held import LEASE
 from .launch import start
 from .private_runs import started
@@ -91,6 +91,7 @@ async def _end(session: Session, wait: float) -> AnyOutcome:
     loop = asyncio.get_running_loop()
     began = loop.time()
     member = await session.settle(wait)
+    await take_printed(session)
     return member.outcome(after=round(loop.time() - began, 1))
 
 
